@@ -1,0 +1,100 @@
+import { toJson } from '../domain/canonical-value.ts';
+import { fingerprintOf } from '../domain/fingerprint.ts';
+import { recordId } from '../domain/identity.ts';
+import { either, isFunction, isWord, oneOf } from '../domain/options.ts';
+import { type Claim, unheldClaim } from '../engine/claim.ts';
+import { defineOperation, type Operation, type OperationOptions } from '../engine/operation.ts';
+import { deadlineOf, type LambdaContext, type Request } from '../engine/request.ts';
+import { type Answer, isSwitchedOff, runOnce } from '../engine/run.ts';
+import { fromRejection } from '../engine/verdict.ts';
+import { IdempotencyError } from '../errors.ts';
+import { requireKey, requireScope } from './identity.ts';
+
+/** Options of {@link idempotent}. */
+export interface FunctionOptions<Input, Result> extends OperationOptions<Result> {
+  /** The caller's identity for one intent, out of the input: an order id, not a time, not a random value. */
+  readonly key: (input: Input) => string | Promise<string>;
+  /** Whose keys these are. Default `'none'`: the keys are unique by themselves. */
+  readonly scope?: 'none' | ((input: Input) => string | Promise<string>);
+  /**
+   * What of the input must be the same under one key. Default: all of it. A function chooses, `false` switches it off.
+   */
+  readonly fingerprint?: false | ((input: Input) => unknown);
+}
+
+/** The wrapped function. A Lambda context as second argument bounds the lease by the invocation's deadline. */
+export type IdempotentFunction<Input, Result> = (input: Input, context?: LambdaContext) => Promise<Result>;
+
+/**
+ * Makes any async function of one input run once per key: duplicates get the first result back, or its recorded
+ * rejection thrown again.
+ *
+ * Failure semantics: a process that dies inside leaves the claim to its lease; then `onLapse` decides. Without a Lambda
+ * context the lease is 15 minutes: give `lease` where the function is known to be quicker.
+ *
+ * @throws IdempotencyError `options` at construction; when called `key-missing`, `key-invalid`, `key-reused`, `busy`,
+ * `in-doubt`, `lease-lost`, `input-invalid`, `outcome-not-kept`, `store`, `reentrant`
+ */
+export function idempotent<Input, Result>(
+  run: (input: Input, claim: Claim) => Result | Promise<Result>,
+  options: FunctionOptions<Input, NoInfer<Awaited<Result>>>,
+): IdempotentFunction<Input, Awaited<Result>> {
+  if (typeof run !== 'function')
+    throw new IdempotencyError('options', 'idempotent: the first argument must be a function.');
+  const own = {
+    key: isFunction,
+    scope: either(isWord('none'), isFunction),
+    fingerprint: either(
+      oneOf('false', (value) => value === false),
+      isFunction,
+    ),
+  };
+  const operation = defineOperation('idempotent', options, own, ['key']);
+  return async function once(this: unknown, input: Input, context?: LambdaContext): Promise<Awaited<Result>> {
+    const work = (claim: Claim): unknown => run.call(this, input, claim);
+    if (isSwitchedOff()) {
+      operation.observe({ type: 'bypassed', operation: operation.name, reason: 'disabled' });
+      return (await work(unheldClaim(operation.name))) as Awaited<Result>;
+    }
+    const request = await requestOf(operation, options, input, context);
+    return outcomeOf(await runOnce(request, work)) as Awaited<Result>;
+  };
+}
+
+async function requestOf<Input, Result>(
+  operation: Operation,
+  { key, scope = 'none', fingerprint = (input) => input }: FunctionOptions<Input, Result>,
+  input: Input,
+  context: LambdaContext | undefined,
+): Promise<Request> {
+  const identity = {
+    operation: operation.name,
+    scope: scope === 'none' ? scope : requireScope(await scope(input)),
+    key: requireKey(await key(input)),
+  };
+  return {
+    operation,
+    identity,
+    id: recordId(identity),
+    fingerprint: fingerprint === false ? undefined : fingerprintOf(toJson(fingerprint(input))),
+    deadline: deadlineOf(context, operation.store.now()),
+  };
+}
+
+/** The answer as a function gives it: returned or thrown. */
+function outcomeOf(answer: Answer): unknown {
+  switch (answer.kind) {
+    case 'returned':
+      return answer.value;
+    case 'thrown':
+    case 'refused':
+      throw answer.error;
+    case 'replay':
+      break;
+    default:
+      return answer satisfies never;
+  }
+  const { outcome } = answer;
+  if (outcome.kind === 'rejection') throw fromRejection(outcome.rejection);
+  return outcome.kind === 'value' ? outcome.value : undefined;
+}

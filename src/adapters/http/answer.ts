@@ -1,0 +1,86 @@
+import type { IdempotencyError } from '../../errors.ts';
+
+/** An answer of ours, in the shape that every front end takes. */
+export interface HttpAnswer {
+  statusCode: number;
+  headers?: Record<string, string>;
+  multiValueHeaders?: Record<string, string[]>;
+  body: string;
+}
+
+/** How refusals look. */
+export interface ProblemStyle {
+  /** Where people read about the answers; becomes `type` and a `Link` header. */
+  readonly docsUrl: string | undefined;
+  /** Status for a reused key. */
+  readonly mismatchStatus: number;
+}
+
+/** A refusal as `application/problem+json` (RFC 9457). */
+export function problem(error: IdempotencyError, style: ProblemStyle, inMultiValues: boolean): HttpAnswer {
+  const status = error.code === 'key-reused' ? style.mismatchStatus : error.status;
+  const headers = {
+    'Content-Type': 'application/problem+json',
+    'Cache-Control': 'no-store',
+    ...(error.retryAfter !== undefined && { 'Retry-After': String(error.retryAfter) }),
+    ...(style.docsUrl !== undefined && { Link: `<${style.docsUrl}>; rel="describedby"` }),
+  };
+  const body = {
+    type: style.docsUrl === undefined ? `urn:lambda-once:${error.code}` : `${style.docsUrl}#${error.code}`,
+    title: error.title,
+    status,
+    detail: error.message,
+    code: error.code,
+    ...(error.originalStatus !== undefined && { originalStatus: error.originalStatus }),
+  };
+  return { statusCode: status, ...headersIn(headers, inMultiValues), body: JSON.stringify(body) };
+}
+
+function headersIn(
+  headers: Record<string, string>,
+  inMultiValues: boolean,
+): Pick<HttpAnswer, 'headers' | 'multiValueHeaders'> {
+  if (!inMultiValues) return { headers };
+  return {
+    multiValueHeaders: Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, [value]])),
+  };
+}
+
+/** A result with a status: only such a one has headers. */
+export function isHttpShaped(result: unknown): result is Record<string, unknown> {
+  return typeof result === 'object' && result !== null && 'statusCode' in result;
+}
+
+/** The stored answer as a duplicate gets it: the same, and marked. What is not an HTTP answer stays as it is. */
+export function marked(answer: unknown, header: string, inMultiValues: boolean): unknown {
+  if (!isHttpShaped(answer)) return answer;
+  const field =
+    inMultiValues || (answer.headers === undefined && answer.multiValueHeaders)
+      ? 'multiValueHeaders'
+      : 'headers';
+  const given = (answer[field] ?? {}) as object;
+  return { ...answer, [field]: { ...given, [header]: field === 'headers' ? 'true' : ['true'] } };
+}
+
+/** The answer without the headers that must not be sent a second time; `undefined` members are left as they are. */
+export function withoutDenied(result: unknown, isDenied: (header: string) => boolean): unknown {
+  if (!isHttpShaped(result)) return result;
+  const kept = { ...result };
+  for (const field of ['headers', 'multiValueHeaders']) {
+    const headers = kept[field];
+    if (typeof headers !== 'object' || headers === null) continue;
+    kept[field] = Object.fromEntries(
+      Object.entries(headers).filter(([name]) => !isDenied(name.toLowerCase())),
+    );
+  }
+  // API Gateway v2 has a field of its own for Set-Cookie
+  if (isDenied('set-cookie')) delete kept.cookies;
+  return kept;
+}
+
+/** Whether a header's lower-case name is on the list; an entry may end in `*`. */
+export function deniedBy(list: readonly string[]): (header: string) => boolean {
+  const entries = list.map((entry) => entry.toLowerCase());
+  return (header) =>
+    entries.some((entry) => (entry.endsWith('*') ? header.startsWith(entry.slice(0, -1)) : header === entry));
+}

@@ -1,0 +1,39 @@
+import { IdempotencyError } from '../errors.ts';
+
+/**
+ * The key that a key function gave. Only texts: a number and its text would be two keys in one client and one in
+ * another. Of any length, since only a digest is stored.
+ *
+ * @throws IdempotencyError `key-missing` for nothing or blank, `key-invalid` for what is not well-formed text
+ */
+export function requireKey(key: unknown): string {
+  if (key === undefined || key === null || (typeof key === 'string' && key.trim() === '')) {
+    throw new IdempotencyError('key-missing', 'The key function yielded nothing.');
+  }
+  if (typeof key !== 'string' || !key.isWellFormed()) {
+    throw new IdempotencyError(
+      'key-invalid',
+      `The key function must yield a well-formed string; it yielded ${describe(key)}.`,
+    );
+  }
+  return key;
+}
+
+/**
+ * The scope that a scope function gave. Nothing is an error and never a shared bucket: one caller would get another's
+ * answers.
+ *
+ * @throws IdempotencyError `input-invalid`
+ */
+export function requireScope(scope: unknown): string {
+  if (typeof scope === 'string' && scope.trim() !== '' && scope.isWellFormed()) return scope;
+  throw new IdempotencyError(
+    'input-invalid',
+    `The scope function must yield a non-empty string; it yielded ${describe(scope)}. Use scope: 'none' to have no scope.`,
+  );
+}
+
+function describe(value: unknown): string {
+  if (typeof value === 'string') return value.trim() === '' ? 'a blank string' : 'text with a lone surrogate';
+  return value === null ? 'null' : typeof value;
+}

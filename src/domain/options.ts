@@ -1,0 +1,95 @@
+import { IdempotencyError } from '../errors.ts';
+import { type Duration, toMilliseconds } from './duration.ts';
+
+/** What an option accepts, in words for the error and as a test. */
+export interface Rule {
+  readonly accepts: string;
+  readonly test: (value: unknown) => boolean;
+}
+
+/** A rule from its words and its test. */
+export function oneOf(accepts: string, test: (value: unknown) => boolean): Rule {
+  return { accepts, test };
+}
+
+export const isText: Rule = oneOf('a non-empty string', (value) => typeof value === 'string' && value !== '');
+export const isFunction: Rule = oneOf('a function', (value) => typeof value === 'function');
+export const isBoolean: Rule = oneOf('true or false', (value) => typeof value === 'boolean');
+
+/** One of a few words. */
+export function isWord(...words: string[]): Rule {
+  const accepts = words.map((word) => `'${word}'`).join(' or ');
+  return oneOf(accepts, (value) => words.includes(value as string));
+}
+
+/** Either of two rules. */
+export function either(...rules: Rule[]): Rule {
+  return oneOf(rules.map((rule) => rule.accepts).join(', or '), (value) =>
+    rules.some((rule) => rule.test(value)),
+  );
+}
+
+/** A list of non-empty strings. */
+export const isTextList: Rule = oneOf(
+  'a list of non-empty strings',
+  (value) => Array.isArray(value) && value.every((item) => isText.test(item)),
+);
+
+/** A duration object between two bounds. */
+export function isDuration(least: Duration, most: Duration): Rule {
+  const [from, to] = [toMilliseconds(least) ?? 0, toMilliseconds(most) ?? 0];
+  return oneOf(
+    `a duration object such as { minutes: 5 }, from ${spell(least)} to ${spell(most)}`,
+    (value) => {
+      const length = toMilliseconds(value);
+      return length !== undefined && length >= from && length <= to;
+    },
+  );
+}
+
+function spell(duration: Duration): string {
+  return `{ ${Object.entries(duration)
+    .map(([unit, amount]) => `${unit}: ${amount}`)
+    .join(', ')} }`;
+}
+
+/**
+ * Checks a whole options object once, at construction: names that do not exist, options that are missing, values out of
+ * range. The message names the option, what it accepts and what was given; a text is not quoted, it may be a secret.
+ *
+ * @throws IdempotencyError `options`
+ */
+export function checkOptions(
+  owner: string,
+  options: unknown,
+  rules: Readonly<Record<string, Rule>>,
+  required: readonly string[] = [],
+): void {
+  const refuse = (message: string): never => {
+    throw new IdempotencyError('options', `${owner}: ${message}`);
+  };
+  if (typeof options !== 'object' || options === null || Array.isArray(options)) {
+    refuse('options must be an object.');
+    return;
+  }
+  for (const name of required) {
+    if ((options as Record<string, unknown>)[name] === undefined) {
+      refuse(`option "${name}" is required: ${rules[name]?.accepts}.`);
+    }
+  }
+  for (const [name, value] of Object.entries(options)) {
+    const rule = Object.hasOwn(rules, name) ? rules[name] : undefined;
+    if (rule === undefined) {
+      refuse(`unknown option "${name}"; known options: ${Object.keys(rules).sort().join(', ')}.`);
+    } else if (value !== undefined && !rule.test(value)) {
+      refuse(`option "${name}" must be ${rule.accepts}; got ${show(value)}.`);
+    }
+  }
+}
+
+function show(value: unknown): string {
+  if (typeof value === 'string') return `a string of ${value.length} characters`;
+  if (typeof value === 'object' && value !== null)
+    return toMilliseconds(value) === undefined ? 'an object' : JSON.stringify(value);
+  return typeof value === 'function' ? 'a function' : String(value);
+}

@@ -1,0 +1,68 @@
+import { judge, type OnceRecord } from '../domain/record.ts';
+import { IdempotencyError } from '../errors.ts';
+import { type Begun, refuse, refuseBusy, refused, replay } from './begun.ts';
+import { heldClaim } from './claim.ts';
+import { answerLapsed } from './lapse.ts';
+import { isReentrant } from './reentrance.ts';
+import { isTooLate, type Request } from './request.ts';
+import { claimAbsent, type Found, takeOver } from './take.ts';
+import { waitForNews } from './wait.ts';
+
+/** Each round answers somebody else's write; more than a few in a row is a storm, and the answer is `busy`. */
+const maximumRounds = 6;
+
+/** Claims, or says why not. One request to the store when the key is new, replayed, busy or reused. */
+export async function begin(request: Request): Promise<Begun> {
+  if (isReentrant(request.id))
+    return refuse(request, 'reentrant', 'The operation was called inside itself with the same key.');
+  if (isTooLate(request)) {
+    return refuse(request, 'lease-lost', 'Too little of the invocation is left to start.', { retryAfter: 1 });
+  }
+  try {
+    return await contend(request, await claimAbsent(request));
+  } catch (error) {
+    if (!(error instanceof IdempotencyError)) throw error;
+    return refused(request, error);
+  }
+}
+
+async function contend(request: Request, first: Found): Promise<Begun> {
+  let found = first;
+  for (let round = 0; round < maximumRounds; round += 1) {
+    if (found.kind === 'won') return { kind: 'run', held: heldClaim(request, found.record) };
+    const next = await answer(request, found.record);
+    if (next.kind !== 'won' && next.kind !== 'standing') return next;
+    found = next;
+  }
+  return refuse(request, 'busy', 'Many callers contend for this key.', { retryAfter: 1 });
+}
+
+/** One look at the record that stands in the way: an answer, or a further attempt to claim. */
+async function answer(request: Request, record: OnceRecord | undefined): Promise<Begun | Found> {
+  const { operation, fingerprint } = request;
+  const judgement = judge(record, { fingerprint, now: operation.store.now(), skew: operation.skew });
+  if (record === undefined) return claimAbsent(request);
+  switch (judgement) {
+    case 'absent':
+      return takeOver(request, record, 'absent');
+    case 'mismatch':
+      return refuse(
+        request,
+        'key-reused',
+        'This key was used before for a request that meant something else.',
+      );
+    case 'replay':
+      return replay(request, record);
+    case 'busy': {
+      const news = await waitForNews(request, record);
+      return news.kind === 'news' ? { kind: 'standing', record: news.record } : refuseBusy(request, record);
+    }
+    case 'free':
+      return takeOver(request, record, 'released');
+    case 'lapsed':
+    case 'in-doubt':
+      return answerLapsed(request, record, judgement);
+    default:
+      return judgement satisfies never;
+  }
+}

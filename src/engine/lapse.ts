@@ -1,0 +1,122 @@
+import { encodeOutcome } from '../domain/outcome.ts';
+import { expirySeconds, nextFence, type OnceRecord } from '../domain/record.ts';
+import { type Answered, refuseInDoubt, replayOutcome } from './begun.ts';
+import { newOwner } from './claim.ts';
+import type { LapsedClaim, LapseRule, Reconciled } from './operation.ts';
+import { callLimits, type Request } from './request.ts';
+import { type Found, takeOver } from './take.ts';
+
+type ReconcileRule = Extract<LapseRule, { kind: 'reconcile' }>;
+
+/** A claim whose owner was never heard of again. Nothing here runs again blindly: the operation says what to do. */
+export async function answerLapsed(
+  request: Request,
+  record: OnceRecord,
+  judgement: 'lapsed' | 'in-doubt',
+): Promise<Answered | Found> {
+  const rule = request.operation.onLapse;
+  switch (rule.kind) {
+    case 'hold':
+      return leaveInDoubt(request, record);
+    case 'rerun':
+      return takeOver(request, record, judgement);
+    case 'reconcile':
+      return reconcile(request, record, judgement, rule);
+    default:
+      return rule satisfies never;
+  }
+}
+
+async function reconcile(
+  request: Request,
+  record: OnceRecord,
+  judgement: 'lapsed' | 'in-doubt',
+  rule: ReconcileRule,
+): Promise<Answered | Found> {
+  const { operation, id } = request;
+  const report = (verdict: 'found' | 'absent' | 'settling' | 'unknown' | 'failed'): void =>
+    operation.observe({ type: 'reconciled', operation: operation.name, id, verdict });
+  const reconciled = await ask(rule, lapsedClaim(request, record));
+  if (typeof reconciled === 'object') {
+    report('found');
+    return completeFound(request, record, reconciled.found);
+  }
+  if (reconciled === 'absent' && isSettled(request, record, rule)) {
+    report('absent');
+    return takeOver(request, record, judgement);
+  }
+  report(reconciled === 'absent' ? 'settling' : reconciled);
+  return leaveInDoubt(request, record);
+}
+
+/** What downstream says. Anything that is not one of the three answers is no answer. */
+async function ask(
+  { reconcile }: ReconcileRule,
+  claim: LapsedClaim,
+): Promise<Reconciled<unknown> | 'failed'> {
+  try {
+    const reconciled: unknown = await reconcile(claim);
+    if (reconciled === 'absent' || reconciled === 'unknown') return reconciled;
+    const isFound = typeof reconciled === 'object' && reconciled !== null && 'found' in reconciled;
+    return isFound ? (reconciled as { found: unknown }) : 'failed';
+  } catch {
+    return 'failed';
+  }
+}
+
+/** A dead process's last request may still be on its way: absent counts only when its lease ended long enough ago. */
+function isSettled({ operation }: Request, record: OnceRecord, { settleAfter }: ReconcileRule): boolean {
+  return record.leaseUntil + operation.skew + settleAfter < operation.store.now();
+}
+
+async function completeFound(request: Request, seen: OnceRecord, found: unknown): Promise<Answered | Found> {
+  const { store, retention, storedForm } = request.operation;
+  const outcome = { kind: 'value', value: storedForm(found) } as const;
+  const encoded = encodeOutcome(outcome);
+  if (encoded.kind === 'server-error') return leaveInDoubt(request, seen);
+  const now = store.now();
+  const written = await store.write(
+    {
+      kind: 'resolve',
+      seen,
+      owner: newOwner(),
+      fence: nextFence(now, seen.fence),
+      to: 'completed',
+      outcome: encoded.text,
+      endedAt: now,
+      expiresAt: expirySeconds(now + retention),
+    },
+    callLimits(request),
+  );
+  if (written.kind === 'refused') return { kind: 'standing', record: written.record };
+  return replayOutcome(request, outcome);
+}
+
+/**
+ * Says so in the record, which from then on outlives its retention: its next retry must not be taken for a stranger. An
+ * answer that fails to be written down is still the answer.
+ */
+async function leaveInDoubt(request: Request, record: OnceRecord): Promise<Answered | Found> {
+  const { store, retention } = request.operation;
+  const now = store.now();
+  const longEnough = record.expiresAt >= expirySeconds(now + retention / 2);
+  if (record.state === 'in-doubt' && longEnough) return refuseInDoubt(request);
+  const expiresAt = Math.max(record.expiresAt, expirySeconds(now + retention));
+  const written = await store
+    .write({ kind: 'doubt', seen: record, expiresAt }, callLimits(request))
+    .catch(() => ({ kind: 'applied' }) as const);
+  return written.kind === 'refused' ? { kind: 'standing', record: written.record } : refuseInDoubt(request);
+}
+
+function lapsedClaim({ operation, identity, id }: Request, record: OnceRecord): LapsedClaim {
+  return {
+    id,
+    operation: operation.name,
+    scope: identity.scope,
+    key: identity.key,
+    fence: record.fence,
+    attempt: record.attempt,
+    claimedAt: new Date(record.claimedAt),
+    leaseUntil: new Date(record.leaseUntil),
+  };
+}

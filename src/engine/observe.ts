@@ -1,0 +1,63 @@
+import type { ErrorCode, IdempotencyError } from '../errors.ts';
+
+/** What every event carries. Safe to log: the id holds a digest, never the key or the scope. */
+interface Subject {
+  readonly operation: string;
+  readonly id: string;
+}
+
+/** Every decision, as a closed union. Metrics and logs hang on it. */
+export type OnceEvent =
+  /** A handler is about to run. `from` is what the claim found: nothing, or a record it took over. */
+  | (Subject & {
+      readonly type: 'claimed';
+      readonly from: 'absent' | 'released' | 'lapsed' | 'in-doubt';
+      readonly attempt: number;
+    })
+  | (Subject & { readonly type: 'completed'; readonly outcome: 'value' | 'rejection' })
+  /** Completed, but the answer cannot be stored; duplicates get `outcome-not-kept`. */
+  | (Subject & { readonly type: 'not-kept'; readonly reason: string; readonly detail: string })
+  /** Free to run again. */
+  | (Subject & { readonly type: 'released'; readonly reason: string })
+  /** Left to the lease: the effect may still be happening. */
+  | (Subject & { readonly type: 'held'; readonly reason: string })
+  /** A duplicate got the first answer. */
+  | (Subject & { readonly type: 'replayed'; readonly outcome: 'value' | 'rejection' })
+  /** A duplicate waited for the winner, and how long. */
+  | (Subject & { readonly type: 'waited'; readonly milliseconds: number })
+  /** Answered without running: busy, mismatch, in doubt, store down, malformed key. */
+  | { readonly type: 'refused'; readonly operation: string; readonly id?: string; readonly code: ErrorCode }
+  /** Ran unprotected, and why that was allowed. */
+  | {
+      readonly type: 'bypassed';
+      readonly operation: string;
+      readonly reason: 'disabled' | 'method' | 'no-key';
+    }
+  /** The owner was replaced before it could end its claim. */
+  | (Subject & { readonly type: 'lease-lost'; readonly at: 'complete' | 'release' })
+  /** A lapsed claim was asked about downstream. `settling`: absent, but too early to count. */
+  | (Subject & {
+      readonly type: 'reconciled';
+      readonly verdict: 'found' | 'absent' | 'settling' | 'unknown' | 'failed';
+    })
+  /** The store failed; the caller's answer is not changed by it after the handler ran. */
+  | (Subject & {
+      readonly type: 'store-failed';
+      readonly at: 'claim' | 'complete' | 'release';
+      readonly error: IdempotencyError;
+    });
+
+/** Receives every event, synchronously. What it throws is swallowed: watching must not change what happens. */
+export type Observer = (event: OnceEvent) => void;
+
+/** The user's observer, made harmless. */
+export function harmless(observe: Observer | undefined): Observer {
+  if (observe === undefined) return () => {};
+  return (event) => {
+    try {
+      observe(event);
+    } catch (error) {
+      process.emitWarning(`lambda-once: the observer threw on "${event.type}": ${(error as Error)?.name}`);
+    }
+  };
+}

@@ -1,0 +1,212 @@
+import { type Duration, toMilliseconds } from '../domain/duration.ts';
+import { checkOptions, either, isDuration, isFunction, isWord, oneOf, type Rule } from '../domain/options.ts';
+import { IdempotencyError } from '../errors.ts';
+import type { Store } from '../store/store.ts';
+import { harmless, type Observer } from './observe.ts';
+import type { FailureVerdict, ValueVerdict } from './verdict.ts';
+
+/** A claim whose lease is over, as `reconcile` sees it. */
+export interface LapsedClaim {
+  readonly id: string;
+  readonly operation: string;
+  readonly scope: string;
+  readonly key: string;
+  readonly fence: number;
+  readonly attempt: number;
+  readonly claimedAt: Date;
+  readonly leaseUntil: Date;
+}
+
+/** What the outside world says about a lapsed operation. */
+export type Reconciled<Result> = { readonly found: Result } | 'absent' | 'unknown';
+
+/** Asks downstream whether the effect happened. It must not make it happen. What it throws counts as `'unknown'`. */
+export type Reconcile<Result> = (claim: LapsedClaim) => Promise<Reconciled<Result>> | Reconciled<Result>;
+
+/** How a retry treats a claim whose owner was never heard of again. */
+export type OnLapse<Result> =
+  | 'hold'
+  | 'rerun'
+  | Reconcile<Result>
+  | { readonly reconcile: Reconcile<Result>; readonly settleAfter?: Duration };
+
+/** Options of every adapter. */
+export interface OperationOptions<Result> {
+  readonly store: Store;
+  /**
+   * Stable name of what is done once, such as `place-order`: 1 to 64 letters, digits and `. _ - / :`. It is part of the
+   * record's id: renaming it forgets what was done. Never the function's name, which minifiers and deploys change.
+   */
+  readonly operation: string;
+  /**
+   * How long an outcome replays, counted from its completion. After it the key is a stranger and runs again, so this is
+   * your published retry deadline: longer than all retries, queues and human re-runs together. Default 24 hours, a
+   * floor and not a recommendation. From 1 second to 5 years.
+   */
+  readonly retention?: Duration;
+  /**
+   * How long a claim is believed without news. Default: the time the invocation has left plus 2 seconds, since Lambda
+   * kills some time after the deadline; without a Lambda context 15 minutes, Lambda's maximum. Up to 24 hours.
+   */
+  readonly lease?: Duration;
+  /** How far two hosts' clocks may differ: a claim lapses this much after its lease. Default 3 seconds, up to 1 minute. */
+  readonly skew?: Duration;
+  /**
+   * How long a duplicate waits for the running winner's answer before it is refused as `busy`. Bounded by the time the
+   * invocation has left. Default: not at all. Up to 15 minutes, and never longer than `lease`.
+   */
+  readonly wait?: Duration;
+  /**
+   * What a retry does about a claim whose lease is over:
+   * - `'hold'` (default): refuse as `in-doubt` until somebody resolves it;
+   * - `'rerun'`: run again, because the author knows that this is safe;
+   * - `{ reconcile, settleAfter }` or just the function: ask downstream. Found completes and replays, unknown stays
+   *   in doubt, absent runs again, but only when the lease ended longer ago than `settleAfter` (default 60 seconds: a
+   *   dead process's last request may still be on its way, and few clients wait longer).
+   */
+  readonly onLapse?: OnLapse<Result>;
+  /**
+   * What a returned result does with the claim. Default: a result with a `statusCode` completes when it is 2xx, 3xx or
+   * a deliberate 4xx, is released on 401, 403, 409, 423, 425, 429 and 5xx, and holds on 408; any other result
+   * completes. A 5xx is never stored, whatever this says.
+   */
+  readonly classify?: (result: Result) => ValueVerdict;
+  /**
+   * What a thrown error does with the claim. Default: an error with a deliberate 4xx status is recorded and thrown again
+   * on replay; a time-out (`TimeoutError`, `AbortError`, 408) holds, since the effect may still happen; with a
+   * `reconcile` of your own every other error holds as well; the rest releases.
+   */
+  readonly onFailure?: FailureVerdict | ((error: unknown) => FailureVerdict);
+  /** Told of every decision. */
+  readonly observe?: Observer;
+}
+
+/** What the lapse options come down to. */
+export type LapseRule =
+  | { readonly kind: 'hold' }
+  | { readonly kind: 'rerun' }
+  | { readonly kind: 'reconcile'; readonly reconcile: Reconcile<unknown>; readonly settleAfter: number };
+
+/** Checked options, in milliseconds. */
+export interface Operation {
+  readonly name: string;
+  readonly store: Store;
+  readonly retention: number;
+  readonly lease: number | undefined;
+  readonly skew: number;
+  readonly wait: number;
+  readonly onLapse: LapseRule;
+  readonly classify: ((result: unknown) => ValueVerdict) | undefined;
+  readonly onFailure: ((error: unknown) => FailureVerdict) | undefined;
+  readonly observe: Observer;
+  /** The form of a result that is stored: HTTP leaves out headers that must not be sent twice. */
+  readonly storedForm: (result: unknown) => unknown;
+}
+
+const defaults = {
+  retention: { hours: 24 },
+  skew: { seconds: 3 },
+  settleAfter: { seconds: 60 },
+} as const;
+
+const isReconcile: Rule = oneOf("'hold', 'rerun', a function, or { reconcile, settleAfter }", (value) => {
+  if (value === 'hold' || value === 'rerun' || typeof value === 'function') return true;
+  if (typeof value !== 'object' || value === null) return false;
+  const { reconcile, settleAfter, ...rest } = value as { reconcile?: unknown; settleAfter?: unknown };
+  if (typeof reconcile !== 'function' || Object.keys(rest).length > 0) return false;
+  return settleAfter === undefined || isDuration({ milliseconds: 0 }, { days: 1 }).test(settleAfter);
+});
+
+const isStore: Rule = oneOf('a store, such as dynamoStore()', (value) => {
+  const store = value as Partial<Store> | null;
+  return (
+    typeof store?.write === 'function' && typeof store.read === 'function' && typeof store.now === 'function'
+  );
+});
+
+const rules: Record<keyof OperationOptions<unknown>, Rule> = {
+  store: isStore,
+  operation: oneOf('1 to 64 letters, digits and . _ - / :', (value) =>
+    /^[\w./:-]{1,64}$/.test(value as string),
+  ),
+  retention: isDuration({ seconds: 1 }, { days: 1827 }),
+  lease: isDuration({ milliseconds: 1 }, { hours: 24 }),
+  skew: isDuration({ milliseconds: 0 }, { minutes: 1 }),
+  wait: isDuration({ milliseconds: 0 }, { minutes: 15 }),
+  onLapse: isReconcile,
+  classify: isFunction,
+  onFailure: either(isWord('release', 'record', 'hold'), isFunction),
+  observe: isFunction,
+};
+
+/**
+ * Checks the options of an adapter, its own included, and brings the common ones into their final form.
+ *
+ * @throws IdempotencyError `options`
+ */
+export function defineOperation<Result>(
+  adapter: string,
+  options: OperationOptions<Result>,
+  own: Readonly<Record<string, Rule>>,
+  required: readonly string[],
+  storedForm: Operation['storedForm'] = (result) => result,
+): Operation {
+  checkOptions(adapter, options, { ...rules, ...own }, ['store', 'operation', ...required]);
+  const operation: Operation = {
+    name: options.operation,
+    store: options.store,
+    retention: length(options.retention ?? defaults.retention),
+    lease: options.lease === undefined ? undefined : length(options.lease),
+    skew: length(options.skew ?? defaults.skew),
+    wait: length(options.wait ?? { milliseconds: 0 }),
+    onLapse: lapseRule(options.onLapse ?? 'hold') as LapseRule,
+    classify: options.classify as Operation['classify'],
+    onFailure: failureRule(options.onFailure),
+    observe: harmless(options.observe),
+    storedForm,
+  };
+  refuseContradictions(adapter, operation);
+  warnOfTwins(operation);
+  return operation;
+}
+
+function length(duration: Duration): number {
+  return toMilliseconds(duration) ?? 0;
+}
+
+function lapseRule<Result>(onLapse: OnLapse<Result>): unknown {
+  if (onLapse === 'hold' || onLapse === 'rerun') return { kind: onLapse };
+  const { reconcile, settleAfter } = typeof onLapse === 'function' ? { reconcile: onLapse } : onLapse;
+  return { kind: 'reconcile', reconcile, settleAfter: length(settleAfter ?? defaults.settleAfter) };
+}
+
+function failureRule(onFailure: OperationOptions<unknown>['onFailure']): Operation['onFailure'] {
+  return typeof onFailure === 'string' ? () => onFailure : onFailure;
+}
+
+function refuseContradictions(adapter: string, { lease, wait, retention, skew }: Operation): void {
+  if (lease === undefined) return;
+  const refuse = (message: string): never => {
+    throw new IdempotencyError('options', `${adapter}: ${message}`);
+  };
+  if (retention < lease + skew) {
+    refuse(
+      'option "retention" must be at least "lease" + "skew": a claim would be forgotten while it is live.',
+    );
+  }
+  if (wait > lease) refuse('option "wait" must not be longer than "lease": nobody answers after it.');
+}
+
+const namesInUse = new WeakMap<Store, Set<string>>();
+
+/** Two wrapped functions under one name share their records: the second would replay the first one's answers. */
+function warnOfTwins({ store, name }: Operation): void {
+  const names = namesInUse.get(store) ?? new Set();
+  namesInUse.set(store, names);
+  if (names.has(name)) {
+    process.emitWarning(
+      `lambda-once: operation "${name}" is defined twice on one store; the two share their records.`,
+    );
+  }
+  names.add(name);
+}

@@ -1,0 +1,60 @@
+import type { Identity } from '../domain/identity.ts';
+import type { Operation } from './operation.ts';
+
+/** One delivery that wants to run. Its identity is settled here, before anybody can change the event. */
+export interface Request {
+  readonly operation: Operation;
+  readonly identity: Identity;
+  readonly id: string;
+  readonly fingerprint: string | undefined;
+  /** Epoch milliseconds of the store's clock at which the invocation ends; `undefined` without a Lambda deadline. */
+  readonly deadline: number | undefined;
+  /** Middy's signal of its early timeout. */
+  readonly signal?: AbortSignal;
+}
+
+/** The part of a Lambda context that matters here. */
+export interface LambdaContext {
+  getRemainingTimeInMillis?(): number;
+}
+
+/** Lambda's longest timeout; a larger number is no remaining time but a mistake. */
+const longestInvocation = 15 * 60_000;
+
+/** Lambda kills a function some time after its deadline, not at it. */
+const grace = 2000;
+
+/** Less than this and the claim alone would outlast the invocation. */
+const floor = 25;
+
+/** The store call that matters most gets this long at the most, so that a store that is down is told within two seconds. */
+const longestCall = 1200;
+
+/** When the invocation ends. Zero is a value; a missing or senseless number is not. */
+export function deadlineOf(context: LambdaContext | undefined, now: number): number | undefined {
+  if (typeof context?.getRemainingTimeInMillis !== 'function') return undefined;
+  const remaining = context.getRemainingTimeInMillis();
+  if (typeof remaining !== 'number' || Number.isNaN(remaining)) return undefined;
+  return now + Math.min(Math.max(0, remaining), longestInvocation);
+}
+
+/** Until when a claim made now is believed. */
+export function leaseUntil({ operation, deadline }: Request, now: number): number {
+  if (operation.lease !== undefined) return now + operation.lease;
+  return (deadline ?? now + longestInvocation) + grace;
+}
+
+/** Whether too little time is left to start anything. */
+export function isTooLate(request: Request): boolean {
+  return timeLeft(request) < floor;
+}
+
+/** Milliseconds until the invocation ends; Infinity without a deadline. */
+export function timeLeft({ operation, deadline }: Request): number {
+  return deadline === undefined ? Number.POSITIVE_INFINITY : deadline - operation.store.now();
+}
+
+/** How long one store call may take. Past the deadline the process may still live for a moment: use it. */
+export function callLimits(request: Request, longest: number = longestCall): { budget: number } {
+  return { budget: Math.min(longest, Math.max(250, timeLeft(request))) };
+}

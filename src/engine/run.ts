@@ -1,0 +1,36 @@
+import { environment } from '../names.ts';
+import { begin } from './begin.ts';
+import type { Answered } from './begun.ts';
+import type { Claim } from './claim.ts';
+import { whileHolding } from './reentrance.ts';
+import type { Request } from './request.ts';
+import { settle } from './settle.ts';
+import type { Ended } from './verdict.ts';
+
+/** How a delivery is answered: by its own run, by the first one's outcome, or by a refusal. */
+export type Answer = Ended | Answered;
+
+/** Claim, run, settle: the whole life of one delivery whose handler we call ourselves. */
+export async function runOnce(request: Request, work: (claim: Claim) => unknown): Promise<Answer> {
+  const begun = await begin(request);
+  if (begun.kind !== 'run') return begun;
+  const { held } = begun;
+  const ended = await endOf(() => whileHolding(held.id, () => work(held.claim)));
+  const settled = await settle(held, ended);
+  return settled.kind === 'own' ? ended : settled;
+}
+
+/** A throw made a value, so that the engine has one way out. */
+async function endOf(work: () => unknown): Promise<Ended> {
+  try {
+    return { kind: 'returned', value: await work() };
+  } catch (error) {
+    return { kind: 'thrown', error };
+  }
+}
+
+/** The kill switch, read per call, so that a test or a console can throw it without a new deployment package. */
+export function isSwitchedOff(): boolean {
+  const value = process.env[environment.disabled];
+  return value === '1' || value?.toLowerCase() === 'true';
+}

@@ -1,0 +1,74 @@
+/** What went wrong, as a closed union. Decide by `code`, never by `instanceof`: a bundle may load the class twice. */
+export type ErrorCode =
+  | 'key-missing'
+  | 'key-invalid'
+  | 'key-reused'
+  | 'busy'
+  | 'in-doubt'
+  | 'lease-lost'
+  | 'input-invalid'
+  | 'outcome-not-kept'
+  | 'already-applied'
+  | 'options'
+  | 'store'
+  | 'reentrant';
+
+/** One HTTP answer per code. `outcome-not-kept` is 410 and not 409, because draft-aware clients retry a 409. */
+const answers: Record<ErrorCode, { status: number; title: string }> = {
+  'key-missing': { status: 400, title: 'The idempotency key is missing' },
+  'key-invalid': { status: 400, title: 'The idempotency key is malformed' },
+  'key-reused': { status: 422, title: 'The idempotency key was used for another request' },
+  busy: { status: 409, title: 'The same request is still running' },
+  'in-doubt': { status: 409, title: 'It is not known whether the first request took effect' },
+  'lease-lost': { status: 503, title: 'The claim on this request was lost' },
+  'input-invalid': { status: 400, title: 'The request cannot be identified' },
+  'outcome-not-kept': { status: 410, title: 'The request was done, its answer was not kept' },
+  'already-applied': { status: 409, title: 'The request was applied before' },
+  options: { status: 500, title: 'The idempotency options are wrong' },
+  store: { status: 503, title: 'The idempotency store is unavailable' },
+  reentrant: { status: 500, title: 'The operation called itself with the same key' },
+};
+
+/** What an {@link IdempotencyError} may carry beside its code and message. */
+export interface ErrorDetail {
+  /** Whole seconds after which a retry makes sense. */
+  readonly retryAfter?: number;
+  /** The record's id, which names the operation and a digest: never the key, never the payload. */
+  readonly id?: string;
+  /** Status of the first answer, where it is known and the answer itself was not kept. */
+  readonly originalStatus?: number;
+  readonly cause?: unknown;
+}
+
+/**
+ * The one error class. It carries an HTTP status under both names that frameworks read (`status`, `statusCode`), and
+ * never a raw key, a scope or a payload, so it can be logged as it is.
+ */
+export class IdempotencyError extends Error {
+  readonly code: ErrorCode;
+  readonly status: number;
+  readonly statusCode: number;
+  readonly title: string;
+  /** Read by http-errors style handlers: the message is written for the caller. */
+  readonly expose = true;
+  readonly retryAfter?: number;
+  readonly id?: string;
+  readonly originalStatus?: number;
+
+  constructor(code: ErrorCode, message: string, detail: ErrorDetail = {}) {
+    super(message, detail.cause === undefined ? undefined : { cause: detail.cause });
+    this.name = 'IdempotencyError';
+    this.code = code;
+    this.status = answers[code].status;
+    this.statusCode = this.status;
+    this.title = answers[code].title;
+    if (detail.retryAfter !== undefined) this.retryAfter = detail.retryAfter;
+    if (detail.id !== undefined) this.id = detail.id;
+    if (detail.originalStatus !== undefined) this.originalStatus = detail.originalStatus;
+  }
+}
+
+/** True for our error, whichever copy of the package made it. */
+export function isIdempotencyError(error: unknown): error is IdempotencyError {
+  return error instanceof Error && error.name === 'IdempotencyError' && 'code' in error;
+}

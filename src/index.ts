@@ -1,0 +1,25 @@
+/** Everything public, by name. A change here shows in the type tests and in CHANGELOG.md. */
+export { type FunctionOptions, type IdempotentFunction, idempotent } from './adapters/function.ts';
+export type { HttpAnswer } from './adapters/http/answer.ts';
+export type { HttpEvent } from './adapters/http/event.ts';
+export { type ClaimedHandler, idempotentHttp, type SeatedHandler } from './adapters/http/idempotent-http.ts';
+export { defaultDeniedHeaders, type HttpFingerprint, type HttpOptions } from './adapters/http/options.ts';
+export type { Duration } from './domain/duration.ts';
+export type { BodySelection } from './domain/fingerprint.ts';
+export type { NotKept, Outcome, Rejection } from './domain/outcome.ts';
+export type { Claim } from './engine/claim.ts';
+export type { Observer, OnceEvent } from './engine/observe.ts';
+export type { LapsedClaim, OnLapse, OperationOptions, Reconcile, Reconciled } from './engine/operation.ts';
+export type { LambdaContext } from './engine/request.ts';
+export type { FailureVerdict, ValueVerdict } from './engine/verdict.ts';
+export { type ErrorCode, IdempotencyError, isIdempotencyError } from './errors.ts';
+export {
+  claimOf,
+  type IdempotencyMiddleware,
+  idempotency,
+  type MiddyRequest,
+} from './middleware/idempotency.ts';
+export { attribute, environment } from './names.ts';
+export { type DynamoClient, type DynamoStoreOptions, dynamoStore } from './store/dynamo/store.ts';
+export type { Lookup, LookupQuery, Resolution } from './store/inspect.ts';
+export type { Store } from './store/store.ts';

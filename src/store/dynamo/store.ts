@@ -1,0 +1,127 @@
+import {
+  type ConditionalCheckFailedException,
+  DynamoDBClient,
+  type DynamoDBClientConfig,
+  GetItemCommand,
+  PutItemCommand,
+  UpdateItemCommand,
+} from '@aws-sdk/client-dynamodb';
+import { checkOptions, isText, oneOf } from '../../domain/options.ts';
+import type { OnceRecord } from '../../domain/record.ts';
+import { appliedByMe, type Transition, targetOf } from '../../domain/transition.ts';
+import { IdempotencyError } from '../../errors.ts';
+import { environment } from '../../names.ts';
+import { withInspection } from '../inspect.ts';
+import type { CallLimits, Store, Written } from '../store.ts';
+import { storeFailure } from './failure.ts';
+import { type Item, toRecord } from './item.ts';
+import { readRequest, writeRequest } from './requests.ts';
+
+/** A client of the user's own, plain or document: only `send` is used, with commands that carry plain attributes. */
+export interface DynamoClient {
+  // biome-ignore lint/suspicious/noExplicitAny: both clients overload `send` in ways no narrower type covers
+  send(command: any, options?: any): Promise<any>;
+}
+
+/** Options of {@link dynamoStore}. */
+export interface DynamoStoreOptions {
+  /** Default: the environment variable `LAMBDA_ONCE_TABLE`, read when the first request comes. */
+  readonly tableName?: string;
+  /**
+   * Your own client, plain or document. Its retries and timeouts are yours; each call is still cut off after
+   * 1.5 seconds. Default: one of our own, built when the first request comes.
+   */
+  readonly client?: DynamoClient;
+  /** Where our own client connects, for local engines. Default: the region's endpoint. */
+  readonly endpoint?: string;
+  /** Region of our own client. Default: as the SDK finds it. */
+  readonly region?: string;
+  /** Epoch milliseconds. Default `Date.now`; for tests that cross a lease or a retention. */
+  readonly now?: () => number;
+}
+
+/**
+ * A claim is one small write to one item: it takes milliseconds or it is in trouble. Three attempts within the engine's
+ * budget of 1.5 s; the SDK's own defaults would wait for minutes, longer than the function lives.
+ */
+const clientDefaults: DynamoDBClientConfig = {
+  maxAttempts: 3,
+  requestHandler: { connectionTimeout: 500, requestTimeout: 700, throwOnRequestTimeout: true },
+  customUserAgent: [['lambda-once']],
+};
+
+/**
+ * The store on a DynamoDB table with the partition key `id` (String) and TTL on `expiresAt`. Building it costs nothing:
+ * no client, no credentials, no environment before the first request.
+ *
+ * @throws IdempotencyError `options`
+ */
+export function dynamoStore(options: DynamoStoreOptions = {}): Store {
+  checkOptions('dynamoStore', options, {
+    tableName: isText,
+    client: oneOf(
+      'an object with a `send` method',
+      (value) => typeof (value as DynamoClient | null)?.send === 'function',
+    ),
+    endpoint: isText,
+    region: isText,
+    now: oneOf('a function', (value) => typeof value === 'function'),
+  });
+  let client = options.client;
+  const connect = (): DynamoClient => (client ??= buildClient(options));
+  const tableName = (): string => options.tableName ?? tableFromEnvironment();
+
+  async function send(command: object, { budget }: CallLimits): Promise<{ Item?: Item }> {
+    return connect().send(command, { abortSignal: AbortSignal.timeout(Math.max(1, Math.ceil(budget))) });
+  }
+
+  async function read(id: string, limits: CallLimits): Promise<OnceRecord | undefined> {
+    const table = tableName();
+    try {
+      return toRecord((await send(new GetItemCommand(readRequest(table, id)), limits)).Item);
+    } catch (error) {
+      throw storeFailure(error, table);
+    }
+  }
+
+  async function write(transition: Transition, limits: CallLimits): Promise<Written> {
+    const table = tableName();
+    const request = writeRequest(table, transition);
+    try {
+      await send(
+        request.kind === 'put' ? new PutItemCommand(request.input) : new UpdateItemCommand(request.input),
+        limits,
+      );
+      return { kind: 'applied' };
+    } catch (error) {
+      if (!isRefusal(error)) throw storeFailure(error, table);
+      // an old endpoint returns no item, which is not the same as there being none
+      const record = toRecord(error.Item) ?? (await read(targetOf(transition), limits));
+      return appliedByMe(transition, record) ? { kind: 'applied-before' } : { kind: 'refused', record };
+    }
+  }
+
+  return withInspection({ now: options.now ?? Date.now, read, write });
+}
+
+function buildClient({ endpoint, region }: DynamoStoreOptions): DynamoDBClient {
+  return new DynamoDBClient({
+    ...clientDefaults,
+    ...(endpoint !== undefined && { endpoint }),
+    ...(region !== undefined && { region }),
+  });
+}
+
+/** By name and not only by class: the user's client may come from another copy of the SDK. */
+function isRefusal(error: unknown): error is ConditionalCheckFailedException {
+  return (error as { name?: string } | null)?.name === 'ConditionalCheckFailedException';
+}
+
+function tableFromEnvironment(): string {
+  const name = process.env[environment.table];
+  if (name !== undefined && name !== '') return name;
+  throw new IdempotencyError(
+    'options',
+    `No table: give dynamoStore({ tableName }) or set ${environment.table}.`,
+  );
+}

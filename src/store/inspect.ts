@@ -1,0 +1,162 @@
+import { randomUUID } from 'node:crypto';
+import { type Duration, toMilliseconds } from '../domain/duration.ts';
+import { recordId } from '../domain/identity.ts';
+import { decodeOutcome, encodeOutcome, type Outcome, type Rejection } from '../domain/outcome.ts';
+import { expirySeconds, isExpired, isLapsed, nextFence, type OnceRecord } from '../domain/record.ts';
+import type { Transition } from '../domain/transition.ts';
+import { IdempotencyError } from '../errors.ts';
+import type { Store, StoreDriver } from './store.ts';
+
+/** Which operation. `scope` is `'none'` for operations that have none. */
+export interface LookupQuery {
+  readonly operation: string;
+  readonly scope: string;
+  readonly key: string;
+  /** Also return the stored answer. Default `false`: a status page should not leak bodies. */
+  readonly withOutcome?: boolean;
+}
+
+/** Where an operation stands, for people and programs. */
+export interface Lookup {
+  /** The record's id: safe to log. */
+  readonly id: string;
+  /** `claimed`: running; `lapsed`: its lease is over and nobody knows; the rest as in the record. */
+  readonly state: 'claimed' | 'lapsed' | 'completed' | 'rejected' | 'released' | 'in-doubt';
+  readonly fence: number;
+  readonly attempt: number;
+  readonly claimedAt: Date;
+  readonly leaseUntil: Date;
+  readonly endedAt?: Date;
+  readonly expiresAt: Date;
+  readonly resolvedBy?: string;
+  readonly resolvedWhy?: string;
+  readonly outcome?: Outcome;
+}
+
+/** How a person or a program settles an operation that lapsed or is in doubt. */
+export type Resolution = Omit<LookupQuery, 'withOutcome'> & {
+  /** Who decides: kept in the record. Not a secret, not a customer's name. */
+  readonly by: string;
+  /** Why: kept in the record. */
+  readonly why: string;
+  /** The fence that a lookup showed; when given, the record must still carry it. */
+  readonly fence?: number;
+  /** How long the outcome replays. Default 24 hours, as everywhere. */
+  readonly retention?: Duration;
+} & (
+    | { readonly as: 'completed'; readonly value: unknown }
+    | { readonly as: 'rejected'; readonly rejection: Rejection }
+    /** Free to run again. */
+    | { readonly as: 'released' }
+  );
+
+/** A person is not in a hurry, a broken store should still be noticed. */
+const limits = { budget: 5000 };
+const skew = 3000;
+const day = 86_400_000;
+
+/** Adds what people need to what the engine needs. */
+export function withInspection(driver: StoreDriver): Store {
+  return Object.assign(driver, {
+    lookup: (query: LookupQuery) => lookup(driver, query),
+    resolve: (resolution: Resolution) => resolve(driver, resolution),
+  });
+}
+
+async function lookup(driver: StoreDriver, query: LookupQuery): Promise<Lookup | undefined> {
+  const record = await driver.read(identify(query), limits);
+  if (record === undefined || isExpired(record, driver.now())) return undefined;
+  return describe(record, driver.now(), query.withOutcome ?? false);
+}
+
+async function resolve(driver: StoreDriver, resolution: Resolution): Promise<Lookup> {
+  const id = identify(resolution);
+  for (const name of ['by', 'why'] as const) requireText(name, resolution[name]);
+  const record = await driver.read(id, limits);
+  const now = driver.now();
+  if (record === undefined || (resolution.fence !== undefined && record.fence !== resolution.fence)) {
+    throw new IdempotencyError('lease-lost', 'The record is no longer what was seen: look it up again.', {
+      id,
+    });
+  }
+  if (record.state !== 'in-doubt' && !isLapsed(record, now, skew)) throw notOpen(record);
+  const written = await driver.write(decide(record, resolution, now), limits);
+  if (written.kind === 'refused') {
+    throw new IdempotencyError('lease-lost', 'The record changed while it was resolved: look it up again.', {
+      id,
+    });
+  }
+  const resolved = await driver.read(id, limits);
+  return describe(resolved ?? record, now, true);
+}
+
+function notOpen(record: OnceRecord): IdempotencyError {
+  return record.state === 'claimed'
+    ? new IdempotencyError('busy', 'The claim is live: resolve it when its lease is over.', { id: record.id })
+    : new IdempotencyError('already-applied', `The record is ${record.state}: nothing to resolve.`, {
+        id: record.id,
+      });
+}
+
+function decide(record: OnceRecord, resolution: Resolution, now: number): Transition {
+  const retention = toMilliseconds(resolution.retention ?? { milliseconds: day });
+  if (retention === undefined)
+    throw new IdempotencyError('options', 'resolve: "retention" must be a duration.');
+  return {
+    kind: 'resolve',
+    seen: record,
+    owner: randomUUID(),
+    fence: nextFence(now, record.fence),
+    endedAt: now,
+    expiresAt: expirySeconds(now + retention),
+    resolvedBy: resolution.by,
+    resolvedWhy: resolution.why,
+    ...verdictOf(resolution),
+  };
+}
+
+function verdictOf(resolution: Resolution): { to: 'released' } | { to: 'completed'; outcome: string } {
+  if (resolution.as === 'released') return { to: 'released' };
+  const outcome: Outcome =
+    resolution.as === 'completed'
+      ? { kind: 'value', value: resolution.value }
+      : { kind: 'rejection', rejection: resolution.rejection };
+  const encoded = encodeOutcome(outcome);
+  if (encoded.kind === 'server-error') {
+    throw new IdempotencyError('options', `resolve: a ${encoded.status} is no outcome; release instead.`);
+  }
+  if (encoded.kind === 'not-kept') throw new IdempotencyError('options', `resolve: ${encoded.detail}.`);
+  return { to: 'completed', outcome: encoded.text };
+}
+
+function identify({ operation, scope, key }: Omit<LookupQuery, 'withOutcome'>): string {
+  for (const [name, value] of Object.entries({ operation, scope, key })) requireText(name, value);
+  return recordId({ operation, scope, key });
+}
+
+function requireText(name: string, value: unknown): void {
+  if (typeof value === 'string' && value !== '') return;
+  throw new IdempotencyError('options', `"${name}" must be a non-empty string.`);
+}
+
+function describe(record: OnceRecord, now: number, withOutcome: boolean): Lookup {
+  const outcome = record.state === 'completed' ? decodeOutcome(record.outcome) : undefined;
+  return {
+    id: record.id,
+    state: stateOf(record, outcome, now),
+    fence: record.fence,
+    attempt: record.attempt,
+    claimedAt: new Date(record.claimedAt),
+    leaseUntil: new Date(record.leaseUntil),
+    expiresAt: new Date(record.expiresAt * 1000),
+    ...(record.endedAt !== undefined && { endedAt: new Date(record.endedAt) }),
+    ...(record.resolvedBy !== undefined && { resolvedBy: record.resolvedBy }),
+    ...(record.resolvedWhy !== undefined && { resolvedWhy: record.resolvedWhy }),
+    ...(withOutcome && outcome !== undefined && { outcome }),
+  };
+}
+
+function stateOf(record: OnceRecord, outcome: Outcome | undefined, now: number): Lookup['state'] {
+  if (isLapsed(record, now, skew)) return 'lapsed';
+  return outcome?.kind === 'rejection' ? 'rejected' : record.state;
+}

@@ -1,0 +1,44 @@
+import type { OnceRecord } from '../domain/record.ts';
+import type { Transition } from '../domain/transition.ts';
+import type { Lookup, LookupQuery, Resolution } from './inspect.ts';
+
+/** How a conditional write ended. `record` is what stands there now, as far as the engine told. */
+export type Written =
+  | { readonly kind: 'applied' }
+  /** Refused because the very same write had landed before: a lost reply, retried. */
+  | { readonly kind: 'applied-before' }
+  | { readonly kind: 'refused'; readonly record: OnceRecord | undefined };
+
+/** Time limits of one store call, in milliseconds. */
+export interface CallLimits {
+  /** The call gives up after this long and counts as failed. */
+  readonly budget: number;
+}
+
+/**
+ * What a store must do: one conditional write, one strongly consistent read, and tell the time. Both may fail only
+ * with an `IdempotencyError` of code `store`; after a failed write it is not known whether it landed.
+ */
+export interface StoreDriver {
+  /** Epoch milliseconds. Every decision of the engine uses this clock. */
+  now(): number;
+  write(transition: Transition, limits: CallLimits): Promise<Written>;
+  read(id: string, limits: CallLimits): Promise<OnceRecord | undefined>;
+}
+
+/** A store as users hold it. One store serves any number of operations; it keeps nothing about them. */
+export interface Store extends StoreDriver {
+  /**
+   * What happened to this operation, read strongly. `undefined`: never heard of, or past its retention. The answer
+   * itself is returned only when asked for with `withOutcome`.
+   *
+   * @throws IdempotencyError `store`, `options`
+   */
+  lookup(query: LookupQuery): Promise<Lookup | undefined>;
+  /**
+   * Settles a lapsed or in-doubt operation by hand, conditioned on exactly what was seen. The late owner is shut out.
+   *
+   * @throws IdempotencyError `busy` while its claim is live, `lease-lost` when it changed meanwhile, `store`, `options`
+   */
+  resolve(resolution: Resolution): Promise<Lookup>;
+}

@@ -1,0 +1,23 @@
+import { fileURLToPath } from 'node:url';
+import { defineConfig, type ViteUserConfig } from 'vitest/config';
+
+const source = (path: string): string => fileURLToPath(new URL(`src/${path}`, import.meta.url));
+
+const config: ViteUserConfig = defineConfig({
+  resolve: {
+    // the order matters: an alias also matches as a prefix
+    alias: [
+      { find: 'lambda-once/testing', replacement: source('testing.ts') },
+      { find: /^lambda-once$/, replacement: source('index.ts') },
+    ],
+  },
+  test: {
+    include: ['test/**/*.test.ts'],
+    globalSetup: ['test/support/engine-setup.ts'],
+    testTimeout: 20_000,
+    hookTimeout: 30_000,
+    pool: 'forks',
+    maxWorkers: 2,
+  },
+});
+export default config;
