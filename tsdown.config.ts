@@ -5,7 +5,8 @@ const config: UserConfig = defineConfig({
   format: ['esm', 'cjs'],
   platform: 'node',
   target: 'node22',
-  dts: true,
+  // types are written out in src, so each file gives its declarations alone
+  dts: { oxc: {} },
   clean: true,
 });
 export default config;

@@ -125,7 +125,8 @@ function multiQuery(query: string): Partial<HttpEvent> {
 }
 
 function group(pairs: [string, string][]): Record<string, string[]> {
-  const grouped: Record<string, string[]> = {};
-  for (const [name, value] of pairs) (grouped[name] ??= []).push(value);
-  return grouped;
+  const names = [...new Set(pairs.map(([name]) => name))];
+  return Object.fromEntries(
+    names.map((name) => [name, pairs.filter(([given]) => given === name).map(([, value]) => value)]),
+  );
 }

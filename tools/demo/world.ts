@@ -1,0 +1,93 @@
+import { fileURLToPath } from 'node:url';
+import {
+  CreateTableCommand,
+  DynamoDBClient,
+  ScanCommand,
+  waitUntilTableExists,
+} from '@aws-sdk/client-dynamodb';
+import { createOnceTable } from 'lambda-once/testing';
+import { type Books, setAccount, type Temper } from '../../examples/orders/bank.ts';
+import { type Engine, localClientConfig, startEngine } from '../local/engine.ts';
+import { type LambdaFunction, startFunction } from '../local/runtime-api.ts';
+
+/** Names of the example's handlers. */
+export type Handler = 'holding' | 'rerunning' | 'forgetful';
+
+/** Everything the story plays in: an engine, tables, and functions in processes of their own. */
+export interface World {
+  readonly engine: Engine;
+  function(handler: Handler): LambdaFunction;
+  setAccount(account: string, balance: number, temper?: Temper): Promise<void>;
+  /** How often an account was charged: the effects that must not happen twice. */
+  chargesOf(account: string): Promise<number>;
+  stop(): Promise<void>;
+}
+
+const tables = { once: 'once', accounts: 'accounts', ledger: 'ledger' };
+
+/** Milliseconds; short, so that a crash is settled while somebody watches. */
+const functionTimeout = 3000;
+
+/** Starts it all. Whatever happens afterwards, `stop` ends every process that was started. */
+export async function startWorld({ timeout = functionTimeout }: { timeout?: number } = {}): Promise<World> {
+  const engine = await startEngine();
+  const client = new DynamoDBClient(localClientConfig(engine.endpoint));
+  const books: Books = { client, accounts: tables.accounts, ledger: tables.ledger };
+  await createOnceTable({ client, tableName: tables.once });
+  await Promise.all([createTable(client, tables.accounts), createTable(client, tables.ledger)]);
+  const functions = new Map<Handler, LambdaFunction>();
+  return {
+    engine,
+    function: (handler) => {
+      const running = functions.get(handler) ?? startOrders(handler, engine.endpoint, timeout);
+      functions.set(handler, running);
+      return running;
+    },
+    setAccount: (account, balance, temper) => setAccount(books, account, balance, temper),
+    chargesOf: async (account) => {
+      const { Count } = await client.send(
+        new ScanCommand({
+          TableName: tables.ledger,
+          ConsistentRead: true,
+          FilterExpression: 'account = :account',
+          ExpressionAttributeValues: { ':account': { S: account } },
+        }),
+      );
+      return Count ?? 0;
+    },
+    stop: async () => {
+      await Promise.all([...functions.values()].map((running) => running.stop()));
+      client.destroy();
+      await engine.stop();
+    },
+  };
+}
+
+function startOrders(handler: Handler, endpoint: string, timeout: number): LambdaFunction {
+  return startFunction({
+    file: fileURLToPath(new URL('../../examples/orders/handler.ts', import.meta.url)),
+    handlerName: handler,
+    name: `orders-${handler}`,
+    timeout,
+    environment: {
+      AWS_ENDPOINT_URL_DYNAMODB: endpoint,
+      AWS_ACCESS_KEY_ID: 'local',
+      AWS_SECRET_ACCESS_KEY: 'local',
+      LAMBDA_ONCE_TABLE: tables.once,
+      ACCOUNTS_TABLE: tables.accounts,
+      LEDGER_TABLE: tables.ledger,
+    },
+  });
+}
+
+async function createTable(client: DynamoDBClient, name: string): Promise<void> {
+  await client.send(
+    new CreateTableCommand({
+      TableName: name,
+      BillingMode: 'PAY_PER_REQUEST',
+      AttributeDefinitions: [{ AttributeName: 'id', AttributeType: 'S' }],
+      KeySchema: [{ AttributeName: 'id', KeyType: 'HASH' }],
+    }),
+  );
+  await waitUntilTableExists({ client, minDelay: 0.02, maxDelay: 0.2, maxWaitTime: 20 }, { TableName: name });
+}
