@@ -10,6 +10,7 @@ import { type Claim, type HeldClaim, unheldClaim } from '../engine/claim.ts';
 import { type LambdaContext, timeLeft } from '../engine/request.ts';
 import { complete, hold, release, settle } from '../engine/settle.ts';
 import { type Ended, verdictOfError, verdictOfValue } from '../engine/verdict.ts';
+import { statusOfValue } from '../domain/outcome.ts';
 import { IdempotencyError } from '../errors.ts';
 
 /** Middy's request, as far as it is used here. Typed structurally: Middy is an optional peer. */
@@ -30,8 +31,15 @@ export interface IdempotencyMiddleware<Event, Context> {
 
 /** What a request of ours is in the middle of. */
 type Business =
-  | { readonly kind: 'held'; readonly held: HeldClaim; readonly firstError: () => unknown }
+  | { readonly kind: 'held'; readonly held: HeldClaim; readonly course: () => Course }
   | { readonly kind: 'refused'; readonly error: IdempotencyError };
+
+/** How a request went, until the first error. */
+interface Course {
+  readonly firstError: unknown;
+  /** Set when something had answered before that error: the handler, or Middy's early timeout in its place. */
+  readonly answered?: { readonly value: unknown };
+}
 
 const claims = new WeakMap<object, Claim>();
 
@@ -76,7 +84,7 @@ export function idempotency<Event = HttpEvent, Context = LambdaContext, Result =
     const begun = await begin(admitted.request);
     switch (begun.kind) {
       case 'run':
-        businesses.set(request, { kind: 'held', held: begun.held, firstError: watchFirstError(request) });
+        businesses.set(request, { kind: 'held', held: begun.held, course: watch(request) });
         return lend(request.context, begun.held.claim);
       case 'replay':
         // not `return`: a void result must stop the chain as well
@@ -94,7 +102,7 @@ export function idempotency<Event = HttpEvent, Context = LambdaContext, Result =
     if (business?.kind !== 'held') return;
     const { response } = request;
     if (isUnserialized(request)) {
-      await complete(business.held, { kind: 'not-kept', reason: 'unfaithful' });
+      await settleUnsent(business.held, response);
       throw new IdempotencyError(
         'options',
         'idempotency: the response body is not text yet, so a replay would bypass the serializer. Put the serializer below idempotency in the chain.',
@@ -108,7 +116,7 @@ export function idempotency<Event = HttpEvent, Context = LambdaContext, Result =
     const business = take(businesses, request);
     if (business === undefined) return;
     if (business.kind === 'refused') return overlay(http, request, business.error);
-    const settled = await settleError(business.held, business.firstError(), request.response);
+    const settled = await settleError(business.held, business.course(), request.response);
     if (settled.kind !== 'own') request.response = standing(http, request, settled);
   }
 
@@ -128,21 +136,37 @@ function take(businesses: WeakMap<object, Business>, request: object): Business 
 /**
  * The error that was thrown first decides about the claim. An error handler below us replaces `request.error` by what
  * the client may see, before our hook runs: an early timeout would look like any 500, and be released while the handler
- * still runs.
+ * still runs. And Middy wipes the answer before it sets the error: without a look at what stood there, a shaper that
+ * fails would free the key of a handler that succeeded.
  */
-function watchFirstError(request: { error?: unknown }): () => unknown {
-  let current = request.error;
-  const seen: unknown[] = [];
-  Object.defineProperty(request, 'error', {
+function watch(request: { error?: unknown; response?: unknown }): () => Course {
+  const errors: unknown[] = [];
+  const responses: unknown[] = [];
+  tap(request, 'error', (error) => errors.push(error));
+  tap(request, 'response', (response) => errors.length === 0 && responses.push(response));
+  return () => {
+    const firstError = errors.length > 0 ? errors[0] : request.error;
+    // the last one is Middy's wiping
+    return responses.length > 1 ? { firstError, answered: { value: responses.at(-2) } } : { firstError };
+  };
+}
+
+/** The property stays what it was, and tells what is assigned to it. */
+function tap<Name extends string>(
+  target: { [name in Name]?: unknown },
+  name: Name,
+  told: (value: unknown) => void,
+): void {
+  let current = target[name];
+  Object.defineProperty(target, name, {
     configurable: true,
     enumerable: true,
     get: () => current,
-    set: (error: unknown) => {
-      seen.push(error);
-      current = error;
+    set: (value: typeof current) => {
+      told(value);
+      current = value;
     },
   });
-  return () => (seen.length > 0 ? seen[0] : current);
 }
 
 /** Milliseconds. Middy's early timeout may answer with any value or error of the user's making. */
@@ -161,14 +185,31 @@ async function settleHook(held: HeldClaim, ended: Ended): ReturnType<typeof sett
 }
 
 /** A rejection is stored as the answer that an error handler made of it, or, where none did, as the error. */
-async function settleError(held: HeldClaim, error: unknown, response: unknown): ReturnType<typeof settle> {
+async function settleError(
+  held: HeldClaim,
+  { firstError: error, answered }: Course,
+  response: unknown,
+): ReturnType<typeof settle> {
   const { operation } = held.request;
-  if (verdictOfError(operation, error) !== 'record') return settleHook(held, { kind: 'thrown', error });
+  const verdict = verdictOfError(operation, error);
+  if (answered !== undefined && (verdict !== 'record' || isMiddysOwn(error))) {
+    return settleUnsent(held, answered.value);
+  }
+  if (verdict !== 'record') return settleHook(held, { kind: 'thrown', error });
   // a parser or validator of Middy's refused the request: the handler never saw it, and the key is free for a better one
   if (isMiddysOwn(error)) return release(held, 'refused by a middleware', true);
   if (response === undefined) return settle(held, { kind: 'thrown', error });
   held.done();
   return complete(held, { kind: 'value', value: operation.storedForm(response) });
+}
+
+/** The handler answered, but not this is what the caller got: whoever asks again is told that it was done. */
+async function settleUnsent(held: HeldClaim, value: unknown): ReturnType<typeof settle> {
+  if (verdictOfValue(held.request.operation, value) !== 'complete')
+    return settleHook(held, { kind: 'returned', value });
+  held.done();
+  const status = statusOfValue(value);
+  return complete(held, { kind: 'not-kept', reason: 'unfaithful', ...(status !== undefined && { status }) });
 }
 
 function isMiddysOwn(error: unknown): boolean {

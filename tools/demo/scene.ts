@@ -43,7 +43,7 @@ export class Stage {
   }
 
   /** Sends an order and notes how it was answered. */
-  async send(order: Order = {}): Promise<InvokeResult> {
+  async send(order: Order = {}, started?: (pid: number) => void): Promise<InvokeResult> {
     this.#sent += 1;
     const event = toHttpEvent({
       method: 'POST',
@@ -56,7 +56,7 @@ export class Stage {
       body: order.body ?? JSON.stringify({ account: this.account, amount: 20 }),
       ...(order.tenant !== undefined && { tenant: order.tenant }),
     });
-    const result = await this.#world.function(this.#handler).invoke(event);
+    const result = await this.#world.function(this.#handler).invoke(event, started === undefined ? {} : { started });
     const answer = nameOf(result);
     this.#answers.set(answer, (this.#answers.get(answer) ?? 0) + 1);
     return result;

@@ -137,22 +137,13 @@ async function open(
 /** The money has moved, the process is gone, nobody was told; and the lease has run out. */
 async function killedInMidWork(world: World, handler: 'holding' | 'rerunning'): Promise<Stage> {
   const stage = await open(world, handler, 'hangs');
-  const before = new Set(
-    world
-      .function(handler)
-      .environments()
-      .map(({ pid }) => pid),
-  );
-  const first = stage.send();
+  let worker: number | undefined;
+  const first = stage.send({}, (pid) => {
+    worker = pid;
+  });
   await stage.charged(1);
-  const working = world
-    .function(handler)
-    .environments()
-    .filter(({ busy }) => busy);
-  const [{ pid } = { pid: 0 }] = working
-    .filter((environment) => !before.has(environment.pid))
-    .concat(working);
-  process.kill(pid, 'SIGKILL');
+  if (worker === undefined) throw new Error('no process took the order');
+  process.kill(worker, 'SIGKILL');
   await first;
   await world.setAccount(stage.account, 100);
   await stage.send();

@@ -1,9 +1,10 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
 import { existsSync } from 'node:fs';
+import { createRequire } from 'node:module';
 import { createServer } from 'node:net';
 import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { fileURLToPath } from 'node:url';
+import { end, hasEnded, spawnBound } from './children.ts';
 
 /** A DynamoDB engine on this machine. */
 export interface Engine {
@@ -25,7 +26,7 @@ export interface EngineOptions {
 
 /**
  * Starts an engine: the one at `LAMBDA_ONCE_ENDPOINT` if that is set, else dynoxide where its binary is installed, else
- * dynalite. It listens on 127.0.0.1 only and ends with this process.
+ * dynalite. It listens on 127.0.0.1 only and ends with this process. `kind` overrides all that.
  */
 export async function startEngine({ kind, dbPath }: EngineOptions = {}): Promise<Engine> {
   const given = process.env.LAMBDA_ONCE_ENDPOINT;
@@ -33,6 +34,9 @@ export async function startEngine({ kind, dbPath }: EngineOptions = {}): Promise
     return { endpoint: given, kind: 'given', transactions: true, returnsItems: true, stop: async () => {} };
   }
   const binary = dynoxideBinary();
+  if (kind === 'dynoxide' && binary === undefined) {
+    throw new Error("dynoxide is not installed: '@dynoxide/linux-x64' is served for Linux on x64 only.");
+  }
   if (kind === 'dynalite' || binary === undefined) return startDynalite();
   return startDynoxide(binary, dbPath);
 }
@@ -48,7 +52,8 @@ export function localClientConfig(endpoint: string): {
 
 function dynoxideBinary(): string | undefined {
   try {
-    const manifest = fileURLToPath(import.meta.resolve('@dynoxide/linux-x64/package.json'));
+    // not import.meta.resolve: vitest's module runner, which loads the global setup, does not have it
+    const manifest = createRequire(import.meta.url).resolve('@dynoxide/linux-x64/package.json');
     const binary = join(dirname(manifest), 'dynoxide');
     return existsSync(binary) ? binary : undefined;
   } catch {
@@ -58,46 +63,32 @@ function dynoxideBinary(): string | undefined {
 
 /** Another process may take the port between our look and the engine's start: then the next one is tried. */
 async function startDynoxide(binary: string, dbPath: string | undefined): Promise<Engine> {
+  const data = dbPath === undefined ? [] : ['--db-path', dbPath];
   for (let tries = 0; tries < 3; tries += 1) {
     const port = await freePort();
-    const data = dbPath === undefined ? [] : ['--db-path', dbPath];
     const args = ['serve', '--host', '127.0.0.1', '-p', String(port), ...data];
-    const child = spawn(binary, args, { stdio: 'ignore' });
-    const kill = (): void => void child.kill('SIGKILL');
-    process.once('exit', kill);
-    const stop = async (): Promise<void> => {
-      process.off('exit', kill);
-      await end(child);
-    };
+    const child = spawnBound(binary, args, { stdio: 'ignore' });
     const endpoint = `http://127.0.0.1:${port}`;
     if (await answers(endpoint, child)) {
-      return { endpoint, kind: 'dynoxide', transactions: true, returnsItems: true, stop };
+      return { endpoint, kind: 'dynoxide', transactions: true, returnsItems: true, stop: () => end(child) };
     }
-    await stop();
+    await end(child);
   }
-  throw new Error(
-    'dynoxide did not start: three free ports in a row were taken or did not answer within 10 s.',
-  );
+  throw new Error('dynoxide did not start: three ports in a row were taken or did not answer within 10 s.');
 }
 
+/** Whether it is our child that answers: one that found its port taken has ended a moment later. */
 async function answers(endpoint: string, child: ChildProcess): Promise<boolean> {
-  for (let look = 0; look < 500 && child.exitCode === null && child.signalCode === null; look += 1) {
-    try {
-      await fetch(endpoint);
-      return true;
-    } catch {
-      await sleep(20);
-    }
+  const limit = performance.now() + 10_000;
+  while (performance.now() < limit && !hasEnded(child)) {
+    const answered = await fetch(endpoint, { signal: AbortSignal.timeout(1000) }).then(
+      () => true,
+      () => false,
+    );
+    await sleep(20);
+    if (answered && !hasEnded(child)) return true;
   }
   return false;
-}
-
-/** Kills by the process id that we started, and waits until it is gone. */
-async function end(child: ChildProcess): Promise<void> {
-  if (child.exitCode !== null || child.signalCode !== null) return;
-  const gone = new Promise((resolve) => child.once('exit', resolve));
-  child.kill('SIGKILL');
-  await gone;
 }
 
 interface Dynalite {

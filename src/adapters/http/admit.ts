@@ -60,7 +60,8 @@ async function keyOf<Event, Context>(
 ): Promise<string | undefined> {
   if (key === undefined) return request === undefined ? undefined : parseKey(header, request.header(header));
   const chosen = await key(event, context);
-  return chosen === undefined || chosen === null || chosen === '' ? undefined : requireKey(chosen);
+  const isBlank = typeof chosen === 'string' && chosen.trim() === '';
+  return chosen === undefined || chosen === null || isBlank ? undefined : requireKey(chosen);
 }
 
 function missing<Event, Context>(

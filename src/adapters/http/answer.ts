@@ -64,8 +64,9 @@ export function marked(answer: unknown, header: string, inMultiValues: boolean):
 
 /** The answer without the headers that must not be sent a second time; `undefined` members are left as they are. */
 export function withoutDenied(result: unknown, isDenied: (header: string) => boolean): unknown {
-  if (!isHttpShaped(result)) return result;
-  const kept = { ...result };
+  const sent = asSent(result);
+  if (!hasHeaders(sent)) return result;
+  const kept = { ...sent };
   for (const field of ['headers', 'multiValueHeaders']) {
     const headers = kept[field];
     if (typeof headers !== 'object' || headers === null) continue;
@@ -76,6 +77,28 @@ export function withoutDenied(result: unknown, isDenied: (header: string) => boo
   // API Gateway v2 has a field of its own for Set-Cookie
   if (isDenied('set-cookie')) delete kept.cookies;
   return kept;
+}
+
+/** Lambda sends an answer as its `toJSON` says; a copy of the members would lose that, and the status with it. */
+function asSent(result: unknown): unknown {
+  if (typeof result !== 'object' || result === null) return result;
+  return 'toJSON' in result && typeof result.toJSON === 'function' ? (result.toJSON() as unknown) : result;
+}
+
+const proxyFields: ReadonlySet<string> = new Set([
+  'headers',
+  'multiValueHeaders',
+  'cookies',
+  'body',
+  'isBase64Encoded',
+]);
+
+/** With a status, or in all else a proxy response: API Gateway v1 takes a missing status for 200. */
+function hasHeaders(result: unknown): result is Record<string, unknown> {
+  if (isHttpShaped(result)) return true;
+  if (typeof result !== 'object' || result === null) return false;
+  const names = Object.keys(result);
+  return names.some((name) => /headers$/i.test(name)) && names.every((name) => proxyFields.has(name));
 }
 
 /** Whether a header's lower-case name is on the list; an entry may end in `*`. */

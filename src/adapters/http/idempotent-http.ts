@@ -67,9 +67,18 @@ export function answer<Event, Context>(
       return given satisfies never;
   }
   const { outcome } = given;
-  if (outcome.kind === 'rejection') throw fromRejection(outcome.rejection);
+  const request = readHttp(event);
+  if (outcome.kind === 'rejection') {
+    const error = fromRejection(outcome.rejection);
+    throw request === undefined ? error : markedError(error, http.replayedHeader);
+  }
   const value = outcome.kind === 'value' ? outcome.value : undefined;
-  return marked(value, http.replayedHeader, readHttp(event)?.answersInMultiValues ?? false);
+  return marked(value, http.replayedHeader, request?.answersInMultiValues ?? false);
+}
+
+/** Error handlers send an error's `headers` along (http-errors does, Middy does), so a replayed rejection shows as one. */
+function markedError(error: Error, header: string): Error {
+  return Object.defineProperty(error, 'headers', { value: { [header]: 'true' }, configurable: true, writable: true });
 }
 
 /** A problem for HTTP; whoever sent another event gets the error itself. */

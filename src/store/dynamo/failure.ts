@@ -33,7 +33,9 @@ const retryAfter = 2;
 /** Any failure of the SDK as our error: fail closed, 503. The cause keeps the SDK's error, which holds no item. */
 export function storeFailure(error: unknown, tableName: string): IdempotencyError {
   const { name, code } = error as { name?: string; code?: string };
-  const reason = reasons[name ?? ''] ?? (code === undefined ? 'service' : 'network');
+  // the SDK calls a broken connection a TimeoutError; its code tells what it was
+  const isBroken = code?.startsWith('ECONN') ?? false;
+  const reason = isBroken ? 'network' : (reasons[name ?? ''] ?? (code === undefined ? 'service' : 'network'));
   const message = `The idempotency store (table "${tableName}") cannot be used: ${advice[reason]}.`;
   return new IdempotencyError('store', message, { retryAfter, cause: error });
 }

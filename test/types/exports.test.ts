@@ -1,0 +1,79 @@
+import { readFile } from 'node:fs/promises';
+import { expect, test } from 'vitest';
+import * as main from '../../src/index.ts';
+import * as testing from '../../src/testing.ts';
+
+// A change to one of these lists is a change to the public surface: it belongs into CHANGELOG.md, in the same commit.
+
+const values = {
+  'index.ts': [
+    'IdempotencyError',
+    'attribute',
+    'claimOf',
+    'defaultDeniedHeaders',
+    'dynamoStore',
+    'environment',
+    'idempotency',
+    'idempotent',
+    'idempotentHttp',
+    'isIdempotencyError',
+  ],
+  'testing.ts': ['createOnceTable', 'memoryStore'],
+};
+
+const types = {
+  'index.ts': [
+    'BodySelection',
+    'Claim',
+    'ClaimedHandler',
+    'Duration',
+    'DynamoClient',
+    'DynamoStoreOptions',
+    'ErrorCode',
+    'FailureVerdict',
+    'FunctionOptions',
+    'HttpAnswer',
+    'HttpEvent',
+    'HttpFingerprint',
+    'HttpOptions',
+    'IdempotencyMiddleware',
+    'IdempotentFunction',
+    'LambdaContext',
+    'LapsedClaim',
+    'Lookup',
+    'LookupQuery',
+    'MiddyRequest',
+    'NotKept',
+    'Observer',
+    'OnLapse',
+    'OnceEvent',
+    'OperationOptions',
+    'Outcome',
+    'Reconcile',
+    'Reconciled',
+    'Rejection',
+    'Resolution',
+    'SeatedHandler',
+    'Store',
+    'ValueVerdict',
+  ],
+  'testing.ts': ['CreateOnceTableOptions', 'MemoryStoreOptions'],
+};
+
+/** Every name that a file exports, types included; nothing is exported by `*`. */
+async function exportsOf(file: string): Promise<string[]> {
+  const text = await readFile(new URL(`../../src/${file}`, import.meta.url), 'utf8');
+  expect(text).not.toMatch(/export \*/);
+  const lists = [...text.matchAll(/^export (?:type )?\{([^}]*)\}/gm)].flatMap(([, names = '']) => names.split(','));
+  const own = [...text.matchAll(/^export (?:async )?(?:function|const|class|interface|type) (\w+)/gm)];
+  const named = lists.map((name) => name.trim().replace(/^type /, '')).filter((name) => name !== '');
+  return [...named, ...own.map(([, name = '']) => name)].sort();
+}
+
+test.each([
+  ['index.ts', main],
+  ['testing.ts', testing],
+] as const)('P10: %s exports these values and these types, and nothing else', async (file, module) => {
+  expect(Object.keys(module).sort()).toEqual(values[file]);
+  expect(await exportsOf(file)).toEqual([...values[file], ...types[file]].sort());
+});

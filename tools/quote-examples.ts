@@ -1,0 +1,14 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+
+const quoted = /<!-- code: (\S+) -->\n```ts\n[\s\S]*?```\n<!-- \/code -->/g;
+
+/** The text with every marked block replaced by the file it names. */
+export function quoteExamples(text: string): string {
+  return text.replace(
+    quoted,
+    (_block, path: string) =>
+      `<!-- code: ${path} -->\n\`\`\`ts\n${readFileSync(path, 'utf8')}\`\`\`\n<!-- /code -->`,
+  );
+}
+
+if (import.meta.main) writeFileSync('README.md', quoteExamples(readFileSync('README.md', 'utf8')));
