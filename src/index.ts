@@ -1,4 +1,24 @@
 /** Everything public, by name. A change here shows in the type tests and in CHANGELOG.md. */
+export { idempotentSqs, type SqsOptions } from './adapters/batch/idempotent-sqs.ts';
+export {
+  idempotentStream,
+  type StreamOptions,
+  type StreamRecordLike,
+} from './adapters/batch/idempotent-stream.ts';
+export {
+  attributeKey,
+  type BusinessKey,
+  bodyKey,
+  deduplicationKey,
+  eventBridgeKey,
+  imageKey,
+  messageIdKey,
+  scheduleKey,
+  snsKey,
+} from './adapters/batch/keys.ts';
+export type { BatchOptions } from './adapters/batch/options.ts';
+export type { DynamoRecordLike, KinesisRecordLike, SqsRecordLike } from './adapters/batch/payload.ts';
+export type { BatchResponse } from './adapters/batch/response.ts';
 export { type FunctionOptions, type IdempotentFunction, idempotent } from './adapters/function.ts';
 export type { HttpAnswer } from './adapters/http/answer.ts';
 export type { HttpEvent } from './adapters/http/event.ts';
@@ -13,12 +33,13 @@ export type { LapsedClaim, OnLapse, OperationOptions, Reconcile, Reconciled } fr
 export type { LambdaContext } from './engine/request.ts';
 export type { FailureVerdict, ValueVerdict } from './engine/verdict.ts';
 export { type ErrorCode, IdempotencyError, isIdempotencyError } from './errors.ts';
+export { claimOf } from './middleware/claim-of.ts';
+export { type IdempotencyMiddleware, idempotency, type MiddyRequest } from './middleware/idempotency.ts';
 export {
-  claimOf,
-  type IdempotencyMiddleware,
-  idempotency,
-  type MiddyRequest,
-} from './middleware/idempotency.ts';
+  type SqsIdempotencyMiddleware,
+  type SqsMiddyRequest,
+  sqsIdempotency,
+} from './middleware/sqs-idempotency.ts';
 export { attribute, environment } from './names.ts';
 export { type DynamoClient, type DynamoStoreOptions, dynamoStore } from './store/dynamo/store.ts';
 export type { Lookup, LookupQuery, Resolution } from './store/inspect.ts';

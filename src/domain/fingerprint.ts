@@ -26,7 +26,8 @@ export function select(document: Json, { body, lowercase = [] }: BodySelection):
   return Object.fromEntries(chosen.filter((entry): entry is [string, Json] => entry[1] !== undefined));
 }
 
-function memberAt(document: Json, path: readonly string[]): Json | undefined {
+/** The member at a path, if there is one. */
+export function memberAt(document: Json, path: readonly string[]): Json | undefined {
   return path.reduce<Json | undefined>((value, name) => memberOf(value, name), document);
 }
 

@@ -1,5 +1,6 @@
 import { IdempotencyError } from '../errors.ts';
 import { type Duration, toMilliseconds } from './duration.ts';
+import type { BodySelection } from './fingerprint.ts';
 
 /** What an option accepts, in words for the error and as a test. */
 export interface Rule {
@@ -34,6 +35,18 @@ export const isTextList: Rule = oneOf(
   'a list of non-empty strings',
   (value) => Array.isArray(value) && value.every((item) => isText.test(item)),
 );
+
+/** An allow-list of JSON members. */
+export const isBodySelection: Rule = oneOf('{ body: [paths], lowercase: [paths] }', (value) => {
+  if (typeof value !== 'object' || value === null) return false;
+  const { body, lowercase, ...rest } = value as BodySelection & Record<string, unknown>;
+  const lists = [body, lowercase].filter((list) => list !== undefined);
+  return (
+    Object.keys(rest).length === 0 &&
+    lists.length > 0 &&
+    lists.every((list) => isTextList.test(list) && list.length > 0)
+  );
+});
 
 /** A duration object between two bounds. */
 export function isDuration(least: Duration, most: Duration): Rule {

@@ -1,5 +1,5 @@
 import { judge, type OnceRecord } from '../domain/record.ts';
-import { IdempotencyError } from '../errors.ts';
+import { isIdempotencyError } from '../errors.ts';
 import { type Begun, refuse, refuseBusy, refused, replay } from './begun.ts';
 import { heldClaim } from './claim.ts';
 import { answerLapsed } from './lapse.ts';
@@ -21,7 +21,11 @@ export async function begin(request: Request): Promise<Begun> {
   try {
     return await contend(request, await claimAbsent(request));
   } catch (error) {
-    if (!(error instanceof IdempotencyError)) throw error;
+    if (!isIdempotencyError(error)) throw error;
+    const { operation, id } = request;
+    if (error.code === 'store') {
+      operation.observe({ type: 'store-failed', operation: operation.name, id, at: 'claim', error });
+    }
     return refused(request, error);
   }
 }

@@ -40,7 +40,7 @@ export type OnceEvent =
       readonly type: 'reconciled';
       readonly verdict: 'found' | 'absent' | 'settling' | 'unknown' | 'failed';
     })
-  /** The store failed; the caller's answer is not changed by it after the handler ran. */
+  /** The store failed: why is in the error's message, for the operator. After the handler ran it changes no answer. */
   | (Subject & {
       readonly type: 'store-failed';
       readonly at: 'claim' | 'complete' | 'release';

@@ -28,7 +28,7 @@ const grace = 2000;
 const floor = 25;
 
 /** The store call that matters most gets this long at the most, so that a store that is down is told within two seconds. */
-const longestCall = 1200;
+const longestCall = 1400;
 
 /** When the invocation ends. Zero is a value; a missing or senseless number is not. */
 export function deadlineOf(context: LambdaContext | undefined, now: number): number | undefined {

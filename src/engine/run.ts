@@ -7,8 +7,8 @@ import type { Request } from './request.ts';
 import { settle } from './settle.ts';
 import type { Ended } from './verdict.ts';
 
-/** How a delivery is answered: by its own run, by the first one's outcome, or by a refusal. */
-export type Answer = Ended | Answered;
+/** How a delivery is answered: by its own run and what that did to the claim, by the first outcome, or by a refusal. */
+export type Answer = (Ended & { readonly end: 'completed' | 'released' | 'held' }) | Answered;
 
 /** Claim, run, settle: the whole life of one delivery whose handler we call ourselves. */
 export async function runOnce(request: Request, work: (claim: Claim) => unknown): Promise<Answer> {
@@ -17,7 +17,7 @@ export async function runOnce(request: Request, work: (claim: Claim) => unknown)
   const { held } = begun;
   const ended = await endOf(() => whileHolding(held.id, () => work(held.claim)));
   const settled = await settle(held, ended);
-  return settled.kind === 'own' ? ended : settled;
+  return settled.kind === 'own' ? { ...ended, end: settled.end } : settled;
 }
 
 /** A throw made a value, so that the engine has one way out. */

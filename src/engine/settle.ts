@@ -2,17 +2,18 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type Encoded, encodeOutcome, type Outcome } from '../domain/outcome.ts';
 import { expirySeconds, judge, type OnceRecord } from '../domain/record.ts';
 import type { Transition } from '../domain/transition.ts';
-import { IdempotencyError } from '../errors.ts';
+import { IdempotencyError, isIdempotencyError } from '../errors.ts';
 import type { Written } from '../store/store.ts';
 import { type Answered, refuse, refuseBusy, refuseInDoubt, replay } from './begun.ts';
 import type { HeldClaim } from './claim.ts';
 import { callLimits, timeLeft } from './request.ts';
 import { type Ended, toRejection, verdictOfError, verdictOfValue } from './verdict.ts';
 
-/** Whose answer the caller gets: the handler's own, or (the claim was lost) the one that stands. */
-export type Settled = { readonly kind: 'own' } | Answered;
-
-const own: Settled = { kind: 'own' };
+/**
+ * Whose answer the caller gets: the handler's own, with what it did to the claim, or (the claim was lost) the one that
+ * stands.
+ */
+export type Settled = { readonly kind: 'own'; readonly end: 'completed' | 'released' | 'held' } | Answered;
 
 /** How long a completion is tried, with pauses, before the real answer goes out and the claim is left to its lease. */
 const longestEffort = 5000;
@@ -24,8 +25,9 @@ export async function settle(held: HeldClaim, ended: Ended): Promise<Settled> {
   const { operation } = held.request;
   if (ended.kind === 'returned') {
     const verdict = verdictOfValue(operation, ended.value);
-    if (verdict === 'complete')
+    if (verdict === 'complete') {
       return complete(held, { kind: 'value', value: operation.storedForm(ended.value) });
+    }
     return verdict === 'release' ? release(held, 'transient result') : hold(held, 'result');
   }
   const verdict = verdictOfError(operation, ended.error);
@@ -46,10 +48,10 @@ export async function complete(held: HeldClaim, outcome: Outcome): Promise<Settl
     endedAt: now,
     expiresAt: expirySeconds(now + operation.retention),
   });
-  if (written === 'failed') return own;
+  if (written === 'failed') return { kind: 'own', end: 'completed' };
   if (written.kind === 'refused') return lost(held, written.record);
   reportCompleted(held, outcome, encoded);
-  return own;
+  return { kind: 'own', end: 'completed' };
 }
 
 /** Ends the claim without an outcome: the next delivery runs. `forget` when nothing had run. */
@@ -58,11 +60,11 @@ export async function release(held: HeldClaim, reason: string, forget = false): 
   const now = operation.store.now();
   const expiresAt = expirySeconds(now + operation.retention);
   const written = await persist(held, 'release', { kind: 'release', held, forget, endedAt: now, expiresAt });
-  if (written === 'failed') return own;
+  if (written === 'failed') return { kind: 'own', end: 'released' };
   const type = written.kind === 'refused' ? ('lease-lost' as const) : ('released' as const);
   const subject = { operation: operation.name, id: held.id };
   operation.observe(type === 'released' ? { ...subject, type, reason } : { ...subject, type, at: 'release' });
-  return own;
+  return { kind: 'own', end: 'released' };
 }
 
 /** Leaves the claim to its lease: the effect may still be happening, or may have happened. */
@@ -70,7 +72,7 @@ export function hold(held: HeldClaim, reason: string): Settled {
   held.done();
   const { operation } = held.request;
   operation.observe({ type: 'held', operation: operation.name, id: held.id, reason });
-  return own;
+  return { kind: 'own', end: 'held' };
 }
 
 /** Retried within the time that is left, since the answer is known and only has to be written down. */
@@ -122,7 +124,7 @@ function nameOf(error: unknown): string {
 }
 
 function asStoreError(error: unknown): IdempotencyError {
-  return error instanceof IdempotencyError
+  return isIdempotencyError(error)
     ? error
     : new IdempotencyError('store', 'The idempotency store failed.', { cause: error });
 }

@@ -55,7 +55,7 @@ async function withdraw(
 ): Promise<void> {
   const held = { id, owner, fence };
   const release = { kind: 'release', held, forget, endedAt: operation.store.now(), expiresAt } as const;
-  await operation.store.write(release, { budget: 500 }).catch(() => undefined);
+  await operation.store.write(release, { budget: 300 }).catch(() => undefined);
 }
 
 function claimedRecord(

@@ -23,7 +23,7 @@ const timeouts: ReadonlySet<string> = new Set(['TimeoutError', 'AbortError']);
 
 /** What a returned value does with its claim. */
 export function verdictOfValue({ classify, onLapse }: Operation, value: unknown): ValueVerdict {
-  if (classify !== undefined) return classify(value);
+  if (classify !== undefined) return ownVerdict(() => classify(value));
   const status = statusOfValue(value);
   if (status === undefined || isDeliberate(status) || (status >= 200 && status < 400)) return 'complete';
   if (status === 408) return 'hold';
@@ -33,12 +33,24 @@ export function verdictOfValue({ classify, onLapse }: Operation, value: unknown)
 
 /** What a thrown error does with its claim. */
 export function verdictOfError({ onFailure, onLapse }: Operation, error: unknown): FailureVerdict {
-  if (onFailure !== undefined) return onFailure(error);
+  if (onFailure !== undefined) return ownVerdict(() => onFailure(error));
   const status = statusOfError(error);
   if (status !== undefined && isDeliberate(status)) return 'record';
   // a timeout is no failure but an absence of information
   if (status === 408 || isTimeout(error)) return 'hold';
   return onLapse.kind === 'reconcile' ? 'hold' : 'release';
+}
+
+/** A verdict function that fails comes after the effect, so it must not make the effect happen again. */
+function ownVerdict<Verdict>(decide: () => Verdict): Verdict | 'hold' {
+  try {
+    return decide();
+  } catch (error) {
+    process.emitWarning(
+      `lambda-once: classify or onFailure threw ${(error as Error)?.name}; the claim is held.`,
+    );
+    return 'hold';
+  }
 }
 
 /** A 4xx that is an answer, not a state of the moment. */

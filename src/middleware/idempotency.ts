@@ -6,12 +6,12 @@ import { answer } from '../adapters/http/idempotent-http.ts';
 import { defineHttpOperation, type HttpOperation, type HttpOptions } from '../adapters/http/options.ts';
 import { begin } from '../engine/begin.ts';
 import type { Answered } from '../engine/begun.ts';
-import { type Claim, type HeldClaim, unheldClaim } from '../engine/claim.ts';
-import { type LambdaContext, timeLeft } from '../engine/request.ts';
-import { complete, hold, release, settle } from '../engine/settle.ts';
-import { type Ended, verdictOfError, verdictOfValue } from '../engine/verdict.ts';
-import { statusOfValue } from '../domain/outcome.ts';
+import { type HeldClaim, unheldClaim } from '../engine/claim.ts';
+import type { LambdaContext } from '../engine/request.ts';
 import { IdempotencyError } from '../errors.ts';
+import { lend } from './claim-of.ts';
+import { type Course, watch } from './course.ts';
+import { settleError, settleHook, settleUnsent } from './settle.ts';
 
 /** Middy's request, as far as it is used here. Typed structurally: Middy is an optional peer. */
 export interface MiddyRequest<Event, Context> {
@@ -34,32 +34,17 @@ type Business =
   | { readonly kind: 'held'; readonly held: HeldClaim; readonly course: () => Course }
   | { readonly kind: 'refused'; readonly error: IdempotencyError };
 
-/** How a request went, until the first error. */
-interface Course {
-  readonly firstError: unknown;
-  /** Set when something had answered before that error: the handler, or Middy's early timeout in its place. */
-  readonly answered?: { readonly value: unknown };
-}
-
-const claims = new WeakMap<object, Claim>();
-
-/**
- * The claim under which a Middy handler runs.
- *
- * @throws IdempotencyError `options` when no `idempotency` middleware ran for this context
- */
-export function claimOf(context: object): Claim {
-  const claim = claims.get(context);
-  if (claim !== undefined) return claim;
-  throw new IdempotencyError('options', 'claimOf: no idempotency middleware ran for this context.');
-}
-
 /**
  * The drop-in for an existing Middy chain (6 and 7): guards above it, response shapers below it. What it stores is the
  * answer as the middlewares below it left it, so a replay carries their headers as well.
  *
  * A refusal travels as an error, so that error handlers and CORS see it, and leaves as problem+json whether or not
- * anybody handled it. Hooks cannot see a handler that outlives Middy's early timeout: then the claim is held.
+ * anybody handled it.
+ *
+ * Hooks cannot see a handler that outlives Middy's early timeout, so its claim is held: after a `TimeoutError` or a 408
+ * always, after any other passing failure within 250 ms of the deadline. With a `timeoutEarlyInMillis` above that and
+ * an early answer of your own making, use `idempotentHttp`. An early answer of a middleware below skips our hooks and
+ * leaves the claim to its lease.
  *
  * Failure semantics: as `idempotentHttp`.
  *
@@ -123,98 +108,10 @@ export function idempotency<Event = HttpEvent, Context = LambdaContext, Result =
   return { before: idempotencyBefore, after: idempotencyAfter, onError: idempotencyOnError };
 }
 
-function lend(context: unknown, claim: Claim): void {
-  if (typeof context === 'object' && context !== null) claims.set(context, claim);
-}
-
 function take(businesses: WeakMap<object, Business>, request: object): Business | undefined {
   const business = businesses.get(request);
   businesses.delete(request);
   return business;
-}
-
-/**
- * The error that was thrown first decides about the claim. An error handler below us replaces `request.error` by what
- * the client may see, before our hook runs: an early timeout would look like any 500, and be released while the handler
- * still runs. And Middy wipes the answer before it sets the error: without a look at what stood there, a shaper that
- * fails would free the key of a handler that succeeded.
- */
-function watch(request: { error?: unknown; response?: unknown }): () => Course {
-  const errors: unknown[] = [];
-  const responses: unknown[] = [];
-  tap(request, 'error', (error) => errors.push(error));
-  tap(request, 'response', (response) => errors.length === 0 && responses.push(response));
-  return () => {
-    const firstError = errors.length > 0 ? errors[0] : request.error;
-    // the last one is Middy's wiping
-    return responses.length > 1 ? { firstError, answered: { value: responses.at(-2) } } : { firstError };
-  };
-}
-
-/** The property stays what it was, and tells what is assigned to it. */
-function tap<Name extends string>(
-  target: { [name in Name]?: unknown },
-  name: Name,
-  told: (value: unknown) => void,
-): void {
-  let current = target[name];
-  Object.defineProperty(target, name, {
-    configurable: true,
-    enumerable: true,
-    get: () => current,
-    set: (value: typeof current) => {
-      told(value);
-      current = value;
-    },
-  });
-}
-
-/** Milliseconds. Middy's early timeout may answer with any value or error of the user's making. */
-const nearDeadline = 250;
-
-/** So close to the deadline a passing failure may be Middy's early timeout, and the handler may still run: held. */
-async function settleHook(held: HeldClaim, ended: Ended): ReturnType<typeof settle> {
-  const { operation } = held.request;
-  const verdict =
-    ended.kind === 'returned'
-      ? verdictOfValue(operation, ended.value)
-      : verdictOfError(operation, ended.error);
-  if (verdict === 'release' && timeLeft(held.request) < nearDeadline)
-    return hold(held, 'close to the deadline');
-  return settle(held, ended);
-}
-
-/** A rejection is stored as the answer that an error handler made of it, or, where none did, as the error. */
-async function settleError(
-  held: HeldClaim,
-  { firstError: error, answered }: Course,
-  response: unknown,
-): ReturnType<typeof settle> {
-  const { operation } = held.request;
-  const verdict = verdictOfError(operation, error);
-  if (answered !== undefined && (verdict !== 'record' || isMiddysOwn(error))) {
-    return settleUnsent(held, answered.value);
-  }
-  if (verdict !== 'record') return settleHook(held, { kind: 'thrown', error });
-  // a parser or validator of Middy's refused the request: the handler never saw it, and the key is free for a better one
-  if (isMiddysOwn(error)) return release(held, 'refused by a middleware', true);
-  if (response === undefined) return settle(held, { kind: 'thrown', error });
-  held.done();
-  return complete(held, { kind: 'value', value: operation.storedForm(response) });
-}
-
-/** The handler answered, but not this is what the caller got: whoever asks again is told that it was done. */
-async function settleUnsent(held: HeldClaim, value: unknown): ReturnType<typeof settle> {
-  if (verdictOfValue(held.request.operation, value) !== 'complete')
-    return settleHook(held, { kind: 'returned', value });
-  held.done();
-  const status = statusOfValue(value);
-  return complete(held, { kind: 'not-kept', reason: 'unfaithful', ...(status !== undefined && { status }) });
-}
-
-function isMiddysOwn(error: unknown): boolean {
-  const { cause } = Object(error) as { cause?: { package?: unknown } };
-  return typeof cause?.package === 'string' && cause.package.startsWith('@middy/');
 }
 
 /** An HTTP answer whose body is data: only a serializer outside can turn it into text, and replays pass it by. */

@@ -10,7 +10,7 @@ type Options = Partial<HttpOptions<unknown, unknown, unknown>>;
 /** A handler that answers when it is told to, in a world of its own. */
 function start(options: Options = {}, all = world()) {
   const [started, finish] = [gate(), gate()];
-  const run = vi.fn(async (): Promise<object> => {
+  const run = vi.fn(async (): Promise<unknown> => {
     started.open();
     await finish.opened;
     return { statusCode: 201, headers: { Location: '/orders/1' }, body: '{"id":1}' };
@@ -112,14 +112,17 @@ describe.each(frontEnds)('the answers of section 6, from %s', (_name, front, mul
     expect(run).not.toHaveBeenCalled();
   });
 
-  test.each([[0], [1], [-5]])('503 L01: with %d ms left nothing is started and nothing claimed', async (left) => {
-    const { seat, calls, run } = start();
-    const answer = await call(seat, post('k'), { getRemainingTimeInMillis: () => left });
-    expectProblem(answer, 503, 'lease-lost');
-    expect(hintOf(answer)).toBe(1);
-    expect(calls).toEqual([]);
-    expect(run).not.toHaveBeenCalled();
-  });
+  test.each([[0], [1], [-5]])(
+    '503 L01: with %d ms left nothing is started and nothing claimed',
+    async (left) => {
+      const { seat, calls, run } = start();
+      const answer = await call(seat, post('k'), { getRemainingTimeInMillis: () => left });
+      expectProblem(answer, 503, 'lease-lost');
+      expect(hintOf(answer)).toBe(1);
+      expect(calls).toEqual([]);
+      expect(run).not.toHaveBeenCalled();
+    },
+  );
 
   test('replay: first status, body and headers, and the mark', async () => {
     const { seat, finish, run } = start();
@@ -127,7 +130,9 @@ describe.each(frontEnds)('the answers of section 6, from %s', (_name, front, mul
     const first = await call(seat, post('k'));
     expect(first).toEqual({ statusCode: 201, headers: { Location: '/orders/1' }, body: '{"id":1}' });
     const { multiValueHeaders, ...replay } = await call(seat, post('k'));
-    const marks = multi ? multiValueHeaders : { 'Idempotency-Replayed': [replay.headers?.['Idempotency-Replayed']] };
+    const marks = multi
+      ? multiValueHeaders
+      : { 'Idempotency-Replayed': [replay.headers?.['Idempotency-Replayed']] };
     expect(marks).toEqual({ 'Idempotency-Replayed': ['true'] });
     expect(replay).toMatchObject(first);
     expect(run).toHaveBeenCalledTimes(1);

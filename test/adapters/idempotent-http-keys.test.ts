@@ -8,7 +8,7 @@ type Options = Partial<HttpOptions<HttpEvent, unknown, unknown>>;
 
 function start(options: Options = {}, all = world()) {
   const claims: Claim[] = [];
-  const run = vi.fn((_event: HttpEvent, _context: unknown, claim: Claim) => {
+  const run = vi.fn((_event: HttpEvent, _context: unknown, claim: Claim): unknown => {
     claims.push(claim);
     return { statusCode: 201, body: `run ${claims.length}` };
   });
@@ -30,32 +30,44 @@ describe('H05: no key', () => {
   ];
   test.each(nothing)('H05: %s is 400 where a key is required', async (_name, options) => {
     const { seat, calls, run } = start(options);
-    expect(problemIn(await call(seat, fronts.v2({ body: 1 })))).toMatchObject({ status: 400, code: 'key-missing' });
+    expect(problemIn(await call(seat, fronts.v2({ body: 1 })))).toMatchObject({
+      status: 400,
+      code: 'key-missing',
+    });
     expect(calls).toEqual([]);
     expect(run).not.toHaveBeenCalled();
   });
 
-  test.each(nothing)('H05: %s runs where none is required, every time, with no store call', async (_name, options) => {
-    const { seat, calls, run, claims, told } = start({ ...options, required: false });
-    for (let time = 0; time < 2; time += 1) {
-      expect(await call(seat, fronts.v2({ body: 1 }))).toEqual({ statusCode: 201, body: `run ${time + 1}` });
-    }
-    expect(run).toHaveBeenCalledTimes(2);
-    expect(claims.map(({ held }) => held)).toEqual([false, false]);
-    expect(calls).toEqual([]);
-    expect(told()).toEqual(['bypassed', 'bypassed']);
-  });
+  test.each(nothing)(
+    'H05: %s runs where none is required, every time, with no store call',
+    async (_name, options) => {
+      const { seat, calls, run, claims, told } = start({ ...options, required: false });
+      for (let time = 0; time < 2; time += 1) {
+        expect(await call(seat, fronts.v2({ body: 1 }))).toEqual({
+          statusCode: 201,
+          body: `run ${time + 1}`,
+        });
+      }
+      expect(run).toHaveBeenCalledTimes(2);
+      expect(claims.map(({ held }) => held)).toEqual([false, false]);
+      expect(calls).toEqual([]);
+      expect(told()).toEqual(['bypassed', 'bypassed']);
+    },
+  );
 
   const wrong = [0, false, 7, {}, { a: null, b: null }, [null, null], ['a'], '\ud800'];
-  test.each(wrong.map((key) => [JSON.stringify(key), key]))('H05: a function that yields %s is refused, required or not', async (_name, key) => {
-    for (const required of [true, false]) {
-      const { seat, calls, run } = start({ key: keyFunction(key), required });
-      const answer = await call(seat, fronts.v2({ body: 1 }));
-      expect(problemIn(answer)).toMatchObject({ status: 400, code: 'key-invalid' });
-      expect(calls).toEqual([]);
-      expect(run).not.toHaveBeenCalled();
-    }
-  });
+  test.each(wrong.map((key) => [JSON.stringify(key), key]))(
+    'H05: a function that yields %s is refused, required or not',
+    async (_name, key) => {
+      for (const required of [true, false]) {
+        const { seat, calls, run } = start({ key: keyFunction(key), required });
+        const answer = await call(seat, fronts.v2({ body: 1 }));
+        expect(problemIn(answer)).toMatchObject({ status: 400, code: 'key-invalid' });
+        expect(calls).toEqual([]);
+        expect(run).not.toHaveBeenCalled();
+      }
+    },
+  );
 
   test('H05: what the key function throws is the user’s own', async () => {
     const own = new TypeError('no order');
@@ -92,13 +104,16 @@ describe('H08 H09: whose key and for what', () => {
     expect(claims.map((claim) => claim.scope)).toEqual(['a', 'b']);
   });
 
-  test.each([[undefined], [null], [''], [' '], [7]])('H09: a scope function that yields %j is an error, not a shared bucket', async (given) => {
-    const { seat, calls, run } = start({ scope: (() => given) as () => string });
-    const answer = await call(seat, fronts.v2({ key: 'k', body: 1 }));
-    expect(problemIn(answer)).toMatchObject({ status: 400, code: 'input-invalid' });
-    expect(calls).toEqual([]);
-    expect(run).not.toHaveBeenCalled();
-  });
+  test.each([[undefined], [null], [''], [' '], [7]])(
+    'H09: a scope function that yields %j is an error, not a shared bucket',
+    async (given) => {
+      const { seat, calls, run } = start({ scope: (() => given) as () => string });
+      const answer = await call(seat, fronts.v2({ key: 'k', body: 1 }));
+      expect(problemIn(answer)).toMatchObject({ status: 400, code: 'input-invalid' });
+      expect(calls).toEqual([]);
+      expect(run).not.toHaveBeenCalled();
+    },
+  );
 
   test('H18: neither key nor scope nor payload is in the row, in an event or in a refusal', async () => {
     const secrets = ['alice@example.com', 'tenant-4711', 'card-4242'];

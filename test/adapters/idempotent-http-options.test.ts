@@ -8,7 +8,7 @@ type Options = Partial<HttpOptions<HttpEvent, unknown, unknown>>;
 
 function start(options: Options = {}) {
   const all = world();
-  const run = vi.fn(() => ({ statusCode: 201, body: '' }));
+  const run = vi.fn((): unknown => ({ statusCode: 201, body: '' }));
   const seat = idempotentHttp(run, { store: all.store, operation: 'place', scope: 'none', ...options });
   return { ...all, run, seat };
 }
@@ -19,17 +19,20 @@ describe('H16: methods', () => {
     ['in the preset stripe', { preset: 'stripe' }, ['GET', 'HEAD', 'OPTIONS', 'PUT', 'DELETE', 'PATCH']],
     ['with methods of one’s own', { methods: ['PUT', 'DELETE'] }, ['GET', 'OPTIONS', 'POST', 'PATCH']],
   ];
-  test.each(bypassing)('H16: %s the others pass, with and without a key, with no store call', async (_name, options, methods) => {
-    const { seat, calls, run } = start(options);
-    for (const method of methods) {
-      for (const parts of [{ method, key: 'k' }, { method }, { method: method.toLowerCase(), key: 'k' }]) {
-        expect(await call(seat, fronts.v1(parts))).toEqual({ statusCode: 201, body: '' });
-        expect(await call(seat, fronts.v2(parts))).toEqual({ statusCode: 201, body: '' });
+  test.each(bypassing)(
+    'H16: %s the others pass, with and without a key, with no store call',
+    async (_name, options, methods) => {
+      const { seat, calls, run } = start(options);
+      for (const method of methods) {
+        for (const parts of [{ method, key: 'k' }, { method }, { method: method.toLowerCase(), key: 'k' }]) {
+          expect(await call(seat, fronts.v1(parts))).toEqual({ statusCode: 201, body: '' });
+          expect(await call(seat, fronts.v2(parts))).toEqual({ statusCode: 201, body: '' });
+        }
       }
-    }
-    expect(run).toHaveBeenCalledTimes(methods.length * 6);
-    expect(calls).toEqual([]);
-  });
+      expect(run).toHaveBeenCalledTimes(methods.length * 6);
+      expect(calls).toEqual([]);
+    },
+  );
 
   test.each([
     [{}, ['POST', 'PATCH']],
@@ -69,20 +72,28 @@ describe('presets', () => {
   });
 
   test('an option beats its preset', async () => {
-    const { seat } = start({ preset: 'stripe', required: true, mismatchStatus: 409, replayedHeader: 'X-Again' });
+    const { seat } = start({
+      preset: 'stripe',
+      required: true,
+      mismatchStatus: 409,
+      replayedHeader: 'X-Again',
+    });
     expect((await send(seat, undefined, 1)).statusCode).toBe(400);
     await send(seat, 'k', 1);
     expect((await send(seat, 'k', 1)).headers).toEqual({ 'X-Again': 'true' });
     expect((await send(seat, 'k', 2)).statusCode).toBe(409);
   });
 
-  test.each([[422], [409], [400]] as const)('mismatchStatus %d: in the status and in the body', async (mismatchStatus) => {
-    const { seat } = start({ mismatchStatus });
-    await send(seat, 'k', 1);
-    const answer = await send(seat, 'k', 2);
-    expect(answer.statusCode).toBe(mismatchStatus);
-    expect(problemIn(answer)).toMatchObject({ status: mismatchStatus, code: 'key-reused' });
-  });
+  test.each([[422], [409], [400]] as const)(
+    'mismatchStatus %d: in the status and in the body',
+    async (mismatchStatus) => {
+      const { seat } = start({ mismatchStatus });
+      await send(seat, 'k', 1);
+      const answer = await send(seat, 'k', 2);
+      expect(answer.statusCode).toBe(mismatchStatus);
+      expect(problemIn(answer)).toMatchObject({ status: mismatchStatus, code: 'key-reused' });
+    },
+  );
 });
 
 describe('other HTTP options', () => {
@@ -106,7 +117,9 @@ describe('other HTTP options', () => {
   });
 
   test('a key function replaces the header, and is not limited to 255 characters', async () => {
-    const { seat, run } = start({ key: (event) => `${JSON.parse(String(event.body)).id}${'x'.repeat(3000)}` });
+    const { seat, run } = start({
+      key: (event) => `${JSON.parse(String(event.body)).id}${'x'.repeat(3000)}`,
+    });
     for (const key of ['a', 'b']) await call(seat, fronts.v2({ key, body: { id: 1 } }));
     await call(seat, fronts.v2({ body: { id: 2 } }));
     expect(run).toHaveBeenCalledTimes(2);

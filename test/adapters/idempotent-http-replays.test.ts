@@ -1,9 +1,6 @@
-import { IncomingMessage } from 'node:http';
-import { Socket } from 'node:net';
-import { Readable } from 'node:stream';
 import { describe, expect, test, vi } from 'vitest';
 import { type HttpEvent, type HttpOptions, idempotentHttp } from '../../src/index.ts';
-import { type Answer, call, problemIn } from '../middleware/support/middy.ts';
+import { call } from '../middleware/support/middy.ts';
 import { world } from '../middleware/support/world.ts';
 import { fronts } from '../support/http.ts';
 
@@ -39,7 +36,12 @@ const lasting = { Location: '/orders/1', ETag: '"1"', 'Content-Type': 'applicati
 
 describe('H11: which headers replay', () => {
   test('H11: what belongs to one exchange is left out, what describes the answer stays', async () => {
-    const result = { statusCode: 201, headers: { ...personal, ...lasting }, cookies: ['session=1'], body: '{}' };
+    const result = {
+      statusCode: 201,
+      headers: { ...personal, ...lasting },
+      cookies: ['session=1'],
+      body: '{}',
+    };
     const { first, replay } = await twice(result);
     expect(first).toEqual(result);
     expect(replay).toEqual({
@@ -79,14 +81,17 @@ describe('H11: which headers replay', () => {
     ['none at all', [], ['set-cookie', 'x-own', 'etag'], true],
     ['names of one’s own, in any case', ['X-OWN'], ['set-cookie', 'etag'], true],
     ['a prefix', ['x-*', 'set-cookie'], ['etag'], false],
-  ] as [string, string[], string[], boolean][])('H11: denyHeaders: %s', async (_name, denyHeaders, kept, cookies) => {
-    const headers = { 'Set-Cookie': 'a=1', 'X-Own': '1', ETag: '"1"' };
-    const result = { statusCode: 201, headers, cookies: ['a=1'], body: '' };
-    const { replay } = await twice(result, { denyHeaders });
-    const names = Object.keys(replay.headers ?? {}).map((name) => name.toLowerCase());
-    expect(names.sort()).toEqual([...kept, 'idempotency-replayed'].sort());
-    expect(replay.cookies).toEqual(cookies ? ['a=1'] : undefined);
-  });
+  ] as [string, string[], string[], boolean][])(
+    'H11: denyHeaders: %s',
+    async (_name, denyHeaders, kept, cookies) => {
+      const headers = { 'Set-Cookie': 'a=1', 'X-Own': '1', ETag: '"1"' };
+      const result = { statusCode: 201, headers, cookies: ['a=1'], body: '' };
+      const { replay } = await twice(result, { denyHeaders });
+      const names = Object.keys(replay.headers ?? {}).map((name) => name.toLowerCase());
+      expect(names.sort()).toEqual([...kept, 'idempotency-replayed'].sort());
+      expect(replay.cookies).toEqual(cookies ? ['a=1'] : undefined);
+    },
+  );
 });
 
 describe('H13: the mark', () => {
@@ -116,7 +121,12 @@ describe('H13: the mark', () => {
   });
 
   test('H13: a frozen answer is neither changed nor a problem', async () => {
-    const result = deepFreeze({ statusCode: 201, headers: { Date: 'now', ETag: '1' }, cookies: ['a'], body: '' });
+    const result = deepFreeze({
+      statusCode: 201,
+      headers: { Date: 'now', ETag: '1' },
+      cookies: ['a'],
+      body: '',
+    });
     const { first, replay } = await twice(result);
     expect(first).toBe(result);
     expect(replay.headers).toEqual({ ETag: '1', 'Idempotency-Replayed': 'true' });
@@ -136,44 +146,5 @@ describe('H13: the mark', () => {
       headers: { ETag: '1', 'Idempotency-Replayed': 'true' },
       body: 'private',
     });
-  });
-});
-
-describe('M16: what is not data', () => {
-  const opaque: [string, () => unknown][] = [
-    ['a Readable as the body', () => ({ statusCode: 200, body: Readable.from(['a']) })],
-    ['a ReadableStream as the body', () => ({ statusCode: 200, body: ReadableStream.from(['a']) })],
-    ['a Readable as the result', () => Readable.from(['a'])],
-    ['a fetch Response', () => new Response('a', { headers: { etag: '1' } })],
-    ['a message of node:http', () => Object.assign(new IncomingMessage(new Socket()), { statusCode: 200 })],
-    ['an async generator', async function* () { yield 'a'; }],
-  ];
-  test.each(opaque)('M16: %s goes out untouched; the duplicate is told that it was done', async (_name, make) => {
-    const { store, records } = world();
-    const result = make();
-    const seat = idempotentHttp(async () => result, { store, operation: 'place', scope: 'none' });
-    expect(await call(seat, event())).toBe(result);
-    expect(problemIn(await call(seat, event()))).toMatchObject({ status: 410, code: 'outcome-not-kept' });
-    expect(records()[0]?.outcome).toMatch(/^1n\{"reason":"unfaithful"/);
-  });
-});
-
-describe('H14: binary', () => {
-  test('H14: the replay has the same bytes and the flag', async () => {
-    const body = Buffer.from([0xff, 0x00, 0x80]).toString('base64');
-    const { first, replay } = await twice({ statusCode: 200, isBase64Encoded: true, body });
-    expect(replay).toMatchObject({ isBase64Encoded: true, body } satisfies Partial<Answer>);
-    expect(Buffer.from(String(first.body), 'base64')).toEqual(Buffer.from([0xff, 0x00, 0x80]));
-  });
-
-  test('H14: one request, once plain and once base64-encoded by the gateway, is one request', async () => {
-    const { store } = world();
-    const run = vi.fn(() => ({ statusCode: 201, body: '' }));
-    const seat = idempotentHttp(run, { store, operation: 'place', scope: 'none' });
-    const plain = fronts.v2({ key: 'k', body: '{"b":1,"a":"é"}' });
-    const encoded = { ...plain, body: Buffer.from('{"a":"é","b":1}').toString('base64'), isBase64Encoded: true };
-    await call(seat, plain);
-    expect((await call(seat, encoded)).headers).toEqual({ 'Idempotency-Replayed': 'true' });
-    expect(run).toHaveBeenCalledTimes(1);
   });
 });

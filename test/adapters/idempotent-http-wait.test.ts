@@ -41,7 +41,11 @@ describe('L08: a duplicate that waits', () => {
     const { seat, run, end, told } = await start();
     const waiter = call(seat, event());
     end({ statusCode: 201, body: 'first' });
-    expect(await waiter).toMatchObject({ statusCode: 201, body: 'first', headers: { 'Idempotency-Replayed': 'true' } });
+    expect(await waiter).toMatchObject({
+      statusCode: 201,
+      body: 'first',
+      headers: { 'Idempotency-Replayed': 'true' },
+    });
     expect(run).toHaveBeenCalledTimes(1);
     expect(told()).toEqual(['claimed', 'completed', 'waited', 'replayed']);
   });
@@ -124,7 +128,10 @@ describe('L08: a duplicate that waits', () => {
     expect(await call(seat, event(2))).toEqual({ statusCode: 201, body: 'second' });
     expect(problemIn(await patient)).toMatchObject({ status: 422, code: 'key-reused' });
     end({ statusCode: 201, body: 'first' });
-    expect(problemIn((await winner) as never), 'the robbed owner').toMatchObject({ status: 503, code: 'lease-lost' });
+    expect(problemIn((await winner) as never), 'the robbed owner').toMatchObject({
+      status: 503,
+      code: 'lease-lost',
+    });
     expect(run).toHaveBeenCalledTimes(2);
   });
 });

@@ -7,7 +7,7 @@ test('S01: the claim lands, its reply is lost, the SDK retries: the handler runs
   proxy.on('PutItem', 'drop-reply');
   const first = await deliver('k');
   expect(first).toMatchObject({ answer: { statusCode: 201 }, runs: 1 });
-  expect(proxy.operations()).toEqual(['PutItem', 'PutItem', 'UpdateItem']);
+  expect(proxy.writes()).toEqual(['PutItem', 'PutItem', 'UpdateItem']);
   expect(await onlyRecord('k')).toMatchObject({ state: 'completed', attempt: 1 });
   expect(await deliver('k')).toMatchObject({ answer: { statusCode: 201, body: first.answer.body }, runs: 1 });
 });
@@ -22,21 +22,21 @@ test('S01: a take-over whose reply is lost is a win as well', async () => {
   proxy.heal();
   proxy.on('UpdateItem', 'drop-reply');
   expect(await deliver('k')).toMatchObject({ answer: { statusCode: 201 }, runs: 2 });
-  expect(proxy.operations()).toEqual(['PutItem', 'UpdateItem', 'UpdateItem', 'UpdateItem']);
+  expect(proxy.writes()).toEqual(['PutItem', 'UpdateItem', 'UpdateItem', 'UpdateItem']);
   expect(await onlyRecord('k')).toMatchObject({ state: 'completed', attempt: 2 });
 });
 
 test('S01 S03: with a duplicate on the way, a lost reply still makes one winner', async () => {
   proxy.on('PutItem', 'drop-reply', 2);
   const both = await Promise.all([deliver('k', 'slow'), deliver('k', 'slow')]);
-  expect(both.map(({ answer }) => answer.statusCode).sort()).toEqual([201, 409]);
+  expect(new Set(both.map(({ answer }) => answer.statusCode))).toEqual(new Set([201, 409]));
   expect(await deliver('k')).toMatchObject({ answer: { statusCode: 201 }, runs: 1 });
 });
 
 test('a reset before the engine saw the claim is retried: one run', async () => {
   proxy.on('PutItem', 'reset', 2);
   expect(await deliver('k')).toMatchObject({ answer: { statusCode: 201 }, runs: 1 });
-  expect(proxy.operations()).toEqual(['PutItem', 'PutItem', 'PutItem', 'UpdateItem']);
+  expect(proxy.writes()).toEqual(['PutItem', 'PutItem', 'PutItem', 'UpdateItem']);
 });
 
 test('a throttled claim is retried: one run', async () => {

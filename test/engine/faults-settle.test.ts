@@ -8,7 +8,7 @@ test('S02: the completion lands, its reply is lost: no error, no second run, the
   proxy.on('UpdateItem', 'drop-reply');
   const first = await deliver('k');
   expect(first).toMatchObject({ answer: { statusCode: 201, body: 'run 1' }, runs: 1 });
-  expect(proxy.operations()).toEqual(['PutItem', 'UpdateItem', 'UpdateItem']);
+  expect(proxy.writes()).toEqual(['PutItem', 'UpdateItem', 'UpdateItem']);
   expect(typesOf()).toEqual(['claimed', 'completed']);
   const replay = await deliver('k');
   expect(replay).toMatchObject({ answer: { statusCode: 201, body: 'run 1' }, runs: 1 });

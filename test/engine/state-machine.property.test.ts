@@ -11,24 +11,24 @@ const offsets = fc.tuple(...[0, 1, 2].map(() => fc.integer({ min: -1400, max: 14
 const steps = fc.array(action, { minLength: 20, maxLength: 80, size: 'max' });
 
 const everywhere = [
-  ...[
-    'run',
-    'replay',
-    'busy',
-    'store',
-    'finish refused',
-    'late applied',
-    'late applied-before',
-    'late refused',
-  ],
-  ...[
-    'claim absent applied',
-    'claim claimed applied-before',
-    'claim completed applied',
-    'take-over released applied',
-  ],
-  ...['complete claimed applied', 'complete claimed refused', 'complete completed applied-before'],
-  ...['release claimed applied', 'release claimed refused', 'release released applied-before'],
+  'run',
+  'replay',
+  'busy',
+  'store',
+  'finish refused',
+  'late applied',
+  'late applied-before',
+  'late refused',
+  'claim absent applied',
+  'claim claimed applied-before',
+  'claim completed applied',
+  'take-over released applied',
+  'complete claimed applied',
+  'complete claimed refused',
+  'complete completed applied-before',
+  'release claimed applied',
+  'release claimed refused',
+  'release released applied-before',
 ];
 const own = {
   rerun: ['take-over claimed applied', 'take-over claimed refused'],

@@ -54,7 +54,14 @@ describe.each(kits)('nothing but idempotency in the chain, Middy $version', (kit
     const [started, finish] = [gate(), gate()];
     const chain = kit
       .middy()
-      .use(idempotency<{ orderId: string }>({ store, operation: 'place', scope: 'none', key: ({ orderId }) => orderId }))
+      .use(
+        idempotency<{ orderId: string }>({
+          store,
+          operation: 'place',
+          scope: 'none',
+          key: ({ orderId }) => orderId,
+        }),
+      )
       .handler(async () => {
         started.open();
         await finish.opened;

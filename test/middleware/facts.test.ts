@@ -64,7 +64,9 @@ describe.each(kits)('facts about Middy $version', ({ middy, errorHandler }) => {
 
   test('fact 4: only the property earlyResponse ends the chain with undefined', async () => {
     let runs = 0;
-    const count = (): void => void (runs += 1);
+    const count = (): void => {
+      runs += 1;
+    };
     const returned = middy()
       .use({ before: () => undefined })
       .handler(count);

@@ -1,7 +1,7 @@
 import { describe, expect, test, vi } from 'vitest';
 import { idempotency, idempotentHttp } from '../../src/index.ts';
 import { fronts } from '../support/http.ts';
-import { type Answer, call, type Chain, type Handler, type Kit, kits, problemIn } from './support/middy.ts';
+import { type Answer, type Chain, call, type Handler, type Kit, kits, problemIn } from './support/middy.ts';
 import { gate, world } from './support/world.ts';
 
 type Order = (kit: Kit, run: Handler, options: Parameters<typeof idempotency>[0]) => Chain;

@@ -44,27 +44,36 @@ describe.each(kits)('the effect happened, something after it failed, Middy $vers
 
   const shaperFails: [string, unknown][] = [
     ['an ordinary error', new Error('shaper')],
-    ['a 5xx of Middy’s own', Object.assign(new Error('v', { cause: { package: '@middy/validator' } }), { statusCode: 500 })],
-    ['a 4xx of Middy’s own', Object.assign(new Error('v', { cause: { package: '@middy/validator' } }), { statusCode: 422 })],
+    [
+      'a 5xx of Middy’s own',
+      Object.assign(new Error('v', { cause: { package: '@middy/validator' } }), { statusCode: 500 }),
+    ],
+    [
+      'a 4xx of Middy’s own',
+      Object.assign(new Error('v', { cause: { package: '@middy/validator' } }), { statusCode: 422 }),
+    ],
   ];
-  test.each(shaperFails)('M09: a shaper below that throws %s after the handler succeeded does not free the key', async (_name, error) => {
-    const { store, records } = world();
-    const run = vi.fn(() => ({ statusCode: 201, body: 'done' }));
-    const shaper: Hooks = {
-      after: () => {
-        throw error;
-      },
-    };
-    const chain = kit
-      .middy()
-      .use(idempotency({ store, operation: 'place', scope: 'none' }))
-      .use(shaper)
-      .handler(run);
-    await expect(call(chain, event())).rejects.toBe(error);
-    expect(records()).toMatchObject([{ state: 'completed' }]);
-    await call(chain, event()).catch(() => undefined);
-    expect(run).toHaveBeenCalledTimes(1);
-  });
+  test.each(shaperFails)(
+    'M09: a shaper below that throws %s after the handler succeeded does not free the key',
+    async (_name, error) => {
+      const { store, records } = world();
+      const run = vi.fn(() => ({ statusCode: 201, body: 'done' }));
+      const shaper: Hooks = {
+        after: () => {
+          throw error;
+        },
+      };
+      const chain = kit
+        .middy()
+        .use(idempotency({ store, operation: 'place', scope: 'none' }))
+        .use(shaper)
+        .handler(run);
+      await expect(call(chain, event())).rejects.toBe(error);
+      expect(records()).toMatchObject([{ state: 'completed' }]);
+      await call(chain, event()).catch(() => undefined);
+      expect(run).toHaveBeenCalledTimes(1);
+    },
+  );
 
   test('M09: a shaper that throws on a transient answer frees the key as the answer would have', async () => {
     const { store, records } = world();
@@ -109,7 +118,9 @@ describe.each(kits)('the effect happened, something after it failed, Middy $vers
     const first = await call(chain, event());
     expect(first.body).toBe(run.mock.results[0]?.value.body);
     expect((await (first.body as Readable).toArray()).join('')).toBe('abc');
-    expect(records()).toMatchObject([{ state: 'completed', outcome: '1n{"reason":"unfaithful","status":200}' }]);
+    expect(records()).toMatchObject([
+      { state: 'completed', outcome: '1n{"reason":"unfaithful","status":200}' },
+    ]);
     expect(problemIn(await call(chain, event()))).toMatchObject({ status: 410, code: 'outcome-not-kept' });
     expect(told()).toEqual(['claimed', 'not-kept', 'refused']);
     expect(run).toHaveBeenCalledTimes(1);

@@ -10,65 +10,71 @@ describe.each(kits)('who may touch a row, Middy $version', ({ middy, errorHandle
   test.each([
     ['alone', false],
     ['with the error handler and CORS below', true],
-  ])('M01: refused duplicates and mismatches leave every byte of the row as it was, %s', async (_name, shaped) => {
-    const { store, rows } = world();
-    const [started, finish] = [gate(), gate()];
-    const run = vi.fn(async () => {
-      started.open();
-      await finish.opened;
-      return { statusCode: 201, body: 'A' };
-    });
-    const chain = middy().use(idempotency({ store, operation: 'place', scope: 'none' }));
-    if (shaped) chain.use(cors()).use(errorHandler());
-    chain.handler(run);
+  ])(
+    'M01: refused duplicates and mismatches leave every byte of the row as it was, %s',
+    async (_name, shaped) => {
+      const { store, rows } = world();
+      const [started, finish] = [gate(), gate()];
+      const run = vi.fn(async () => {
+        started.open();
+        await finish.opened;
+        return { statusCode: 201, body: 'A' };
+      });
+      const chain = middy().use(idempotency({ store, operation: 'place', scope: 'none' }));
+      if (shaped) chain.use(cors()).use(errorHandler());
+      chain.handler(run);
 
-    const first = call(chain, post('k', 1));
-    await started.opened;
-    const running = rows();
-    for (const name of ['B', 'C']) {
-      const duplicate = await call(chain, post('k', 1));
-      expect(duplicate.statusCode, name).toBe(409);
-      expect(problemIn(duplicate).code).toBe('busy');
+      const first = call(chain, post('k', 1));
+      await started.opened;
+      const running = rows();
+      for (const name of ['B', 'C']) {
+        const duplicate = await call(chain, post('k', 1));
+        expect(duplicate.statusCode, name).toBe(409);
+        expect(problemIn(duplicate).code).toBe('busy');
+        expect(rows()).toBe(running);
+      }
+      expect((await call(chain, post('k', 2))).statusCode, 'mismatch beats busy').toBe(422);
       expect(rows()).toBe(running);
-    }
-    expect((await call(chain, post('k', 2))).statusCode, 'mismatch beats busy').toBe(422);
-    expect(rows()).toBe(running);
-    finish.open();
-    expect(await first).toMatchObject({ statusCode: 201, body: 'A' });
+      finish.open();
+      expect(await first).toMatchObject({ statusCode: 201, body: 'A' });
 
-    const completed = rows();
-    expect(completed).not.toBe(running);
-    const other = await call(chain, post('k', 2));
-    expect(other.statusCode, 'D').toBe(422);
-    expect(problemIn(other).code).toBe('key-reused');
-    expect(rows()).toBe(completed);
-    expect(await call(chain, post('k', 1)), 'E').toMatchObject({ statusCode: 201, body: 'A' });
-    expect(rows()).toBe(completed);
-    expect(run).toHaveBeenCalledTimes(1);
-  });
+      const completed = rows();
+      expect(completed).not.toBe(running);
+      const other = await call(chain, post('k', 2));
+      expect(other.statusCode, 'D').toBe(422);
+      expect(problemIn(other).code).toBe('key-reused');
+      expect(rows()).toBe(completed);
+      expect(await call(chain, post('k', 1)), 'E').toMatchObject({ statusCode: 201, body: 'A' });
+      expect(rows()).toBe(completed);
+      expect(run).toHaveBeenCalledTimes(1);
+    },
+  );
 
   test.each([
     ['a key', 'k'],
     ['no key', undefined],
-  ])('M02: a guard above that throws keeps its error, with %s, and costs no store call', async (_name, key) => {
-    const { store, calls, told, observe } = world();
-    const denied = Object.assign(new Error('who are you?'), { statusCode: 401 });
-    const guard: Hooks = {
-      before: () => {
-        throw denied;
-      },
-    };
-    const ours = () => idempotency({ store, operation: `op-${Math.random()}`, scope: 'none', observe });
-    const event = () => fronts.v2({ body: 1, ...(key !== undefined && { key }) });
-    const bare = middy().use(guard).use(ours());
-    await expect(bare(event(), {})).rejects.toBe(denied);
-    const shaped = middy().use(guard).use(ours()).use(errorHandler());
-    expect(await call(shaped, event())).toMatchObject({ statusCode: 401, body: 'who are you?' });
-    const outside = middy().use(errorHandler()).use(guard).use(ours());
-    expect(await call(outside, event())).toMatchObject({ statusCode: 401, body: 'who are you?' });
-    expect(calls).toEqual([]);
-    expect(told()).toEqual([]);
-  });
+  ])(
+    'M02: a guard above that throws keeps its error, with %s, and costs no store call',
+    async (_name, key) => {
+      const { store, calls, told, observe } = world();
+      const denied = Object.assign(new Error('who are you?'), { statusCode: 401 });
+      const guard: Hooks = {
+        before: () => {
+          throw denied;
+        },
+      };
+      const ours = () => idempotency({ store, operation: `op-${Math.random()}`, scope: 'none', observe });
+      const event = () => fronts.v2({ body: 1, ...(key !== undefined && { key }) });
+      const bare = middy().use(guard).use(ours());
+      await expect(bare(event(), {})).rejects.toBe(denied);
+      const shaped = middy().use(guard).use(ours()).use(errorHandler());
+      expect(await call(shaped, event())).toMatchObject({ statusCode: 401, body: 'who are you?' });
+      const outside = middy().use(errorHandler()).use(guard).use(ours());
+      expect(await call(outside, event())).toMatchObject({ statusCode: 401, body: 'who are you?' });
+      expect(calls).toEqual([]);
+      expect(told()).toEqual([]);
+    },
+  );
 
   test('M18: with authorisation inside, a principal in the scope keeps the answer from everybody else', async () => {
     const { store } = world();

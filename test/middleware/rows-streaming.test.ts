@@ -41,22 +41,25 @@ describe.each(kits)('response streaming, Middy $version', (kit) => {
   beforeEach(() => void vi.stubGlobal('awslambda', runtime));
   afterEach(() => void vi.unstubAllGlobals());
 
-  test.each(bodies)('M16: %s reaches the client whole; the duplicate gets a problem, not junk', async (_name, body) => {
-    const { store, records } = world();
-    const run = vi.fn(() => ({ statusCode: 200, headers: { 'Content-Type': 'text/plain' }, body: body() }));
-    const chain = kit
-      .middy(kit.streaming)
-      .use(idempotency({ store, operation: 'place', scope: 'none' }))
-      .handler(run);
-    const first = await stream(chain);
-    expect(first).toMatchObject({ text: 'abc', prelude: { statusCode: 200 } });
-    const second = await stream(chain);
-    expect(second.prelude).toMatchObject({ statusCode: 410 });
-    expect(JSON.parse(second.text)).toMatchObject({ code: 'outcome-not-kept', originalStatus: 200 });
-    expect(records()).toMatchObject([{ state: 'completed' }]);
-    expect(records()[0]?.outcome).not.toContain('abc');
-    expect(run).toHaveBeenCalledTimes(1);
-  });
+  test.each(bodies)(
+    'M16: %s reaches the client whole; the duplicate gets a problem, not junk',
+    async (_name, body) => {
+      const { store, records } = world();
+      const run = vi.fn(() => ({ statusCode: 200, headers: { 'Content-Type': 'text/plain' }, body: body() }));
+      const chain = kit
+        .middy(kit.streaming)
+        .use(idempotency({ store, operation: 'place', scope: 'none' }))
+        .handler(run);
+      const first = await stream(chain);
+      expect(first).toMatchObject({ text: 'abc', prelude: { statusCode: 200 } });
+      const second = await stream(chain);
+      expect(second.prelude).toMatchObject({ statusCode: 410 });
+      expect(JSON.parse(second.text)).toMatchObject({ code: 'outcome-not-kept', originalStatus: 200 });
+      expect(records()).toMatchObject([{ state: 'completed' }]);
+      expect(records()[0]?.outcome).not.toContain('abc');
+      expect(run).toHaveBeenCalledTimes(1);
+    },
+  );
 
   test.each(bodies)('M16: %s out of the handler’s seat, the same', async (_name, body) => {
     const { store } = world();

@@ -1,13 +1,13 @@
 import { describe, expect, test } from 'vitest';
 import { idempotency } from '../../src/index.ts';
 import { contextWith, fronts } from '../support/http.ts';
-import { call, type Chain, type Hooks, kits, problemIn } from './support/middy.ts';
+import { type Chain, call, type Hooks, kits, problemIn } from './support/middy.ts';
 import { gate, type World, world } from './support/world.ts';
 
 const event = () => fronts.v2({ key: 'k', body: { amount: 1 } });
 
 /** A handler whose effect comes when the test says so, which is after the early timeout. */
-function late(): { effects(): number; happen(): void; handler(): Promise<object> } {
+function late(): { effects: () => number; happen: () => void; handler: () => Promise<object> } {
   const { opened, open } = gate();
   let effects = 0;
   return {
@@ -60,31 +60,37 @@ describe.each(kits)('Middy $version answers early while the handler still runs',
       },
     ],
   ];
-  test.each(errors)('M10: with %s: the claim is held, the effect happens once', async (_name, below, options) => {
-    const all = world();
-    const work = late();
-    const chain = kit
-      .middy({ timeoutEarlyInMillis: 10, ...options })
-      .use(idempotency({ store: all.store, operation: 'place', scope: 'none', observe: all.observe }))
-      .use(below ?? { before: () => undefined })
-      .handler(work.handler);
-    const answer = call(chain, event(), contextWith(60));
-    if (below === undefined) await expect(answer).rejects.toThrow();
-    else expect(await answer).toMatchObject({ statusCode: 500 });
-    await expectHeld(chain, all, work);
-  });
+  test.each(errors)(
+    'M10: with %s: the claim is held, the effect happens once',
+    async (_name, below, options) => {
+      const all = world();
+      const work = late();
+      const chain = kit
+        .middy({ timeoutEarlyInMillis: 10, ...options })
+        .use(idempotency({ store: all.store, operation: 'place', scope: 'none', observe: all.observe }))
+        .use(below ?? { before: () => undefined })
+        .handler(work.handler);
+      const answer = call(chain, event(), contextWith(60));
+      if (below === undefined) await expect(answer).rejects.toThrow();
+      else expect(await answer).toMatchObject({ statusCode: 500 });
+      await expectHeld(chain, all, work);
+    },
+  );
 
-  test.each([[408], [503], [504]])('M11: with a returned %d: neither stored nor released', async (statusCode) => {
-    const all = world();
-    const work = late();
-    const chain = kit
-      .middy({ timeoutEarlyInMillis: 10, timeoutEarlyResponse: () => ({ statusCode, body: 'slow' }) })
-      .use(idempotency({ store: all.store, operation: 'place', scope: 'none', observe: all.observe }))
-      .use(kit.cors())
-      .handler(work.handler);
-    expect(await call(chain, event(), contextWith(60))).toMatchObject({ statusCode, body: 'slow' });
-    await expectHeld(chain, all, work);
-  });
+  test.each([[408], [503], [504]])(
+    'M11: with a returned %d: neither stored nor released',
+    async (statusCode) => {
+      const all = world();
+      const work = late();
+      const chain = kit
+        .middy({ timeoutEarlyInMillis: 10, timeoutEarlyResponse: () => ({ statusCode, body: 'slow' }) })
+        .use(idempotency({ store: all.store, operation: 'place', scope: 'none', observe: all.observe }))
+        .use(kit.cors())
+        .handler(work.handler);
+      expect(await call(chain, event(), contextWith(60))).toMatchObject({ statusCode, body: 'slow' });
+      await expectHeld(chain, all, work);
+    },
+  );
 
   test('M11: with a returned 408 the key can be made to run again when the lease is over', async () => {
     const { store, skip } = world();
@@ -113,5 +119,20 @@ describe.each(kits)('Middy $version answers early while the handler still runs',
       .handler(work.handler);
     await expect(call(chain, event(), contextWith(60))).rejects.toMatchObject({ code: 'options' });
     await expectHeld(chain, all, work);
+  });
+
+  test('M10: two operations in one chain are both held, although an error handler replaced the error', async () => {
+    const all = world();
+    const work = late();
+    const { store, observe } = all;
+    const chain = kit
+      .middy({ timeoutEarlyInMillis: 400 })
+      .use(idempotency({ store, observe, operation: 'outer', scope: 'none' }))
+      .use(idempotency({ store, observe, operation: 'inner', scope: 'none' }))
+      .use(kit.errorHandler())
+      .handler(work.handler);
+    expect(await call(chain, event(), contextWith(440))).toMatchObject({ statusCode: 500 });
+    expect(all.told()).toEqual(['claimed', 'claimed', 'held', 'held']);
+    work.happen();
   });
 });

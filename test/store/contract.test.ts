@@ -36,6 +36,11 @@ if (kind === 'dynalite') {
 
 async function onTable(url: string): Promise<StoreUnderTest> {
   const clock = { now: start };
-  const { store, put, item } = await freshTable(engineClient(url));
-  return { clock, store: store({ now: () => clock.now }), put, get: async (id) => toRecord(await item(id)) };
+  const table = await freshTable(engineClient(url));
+  return {
+    clock,
+    store: table.store({ now: () => clock.now }),
+    put: (record) => table.put(record),
+    get: async (id) => toRecord(await table.item(id)),
+  };
 }

@@ -1,4 +1,7 @@
 import { randomUUID } from 'node:crypto';
+import { readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import {
   CreateTableCommand,
   PutItemCommand,
@@ -68,14 +71,25 @@ describe('every write', () => {
   });
 });
 
+test('nothing in src can delete an item: a release is an update', async () => {
+  const source = fileURLToPath(new URL('../../src', import.meta.url));
+  const files = (await readdir(source, { recursive: true })).filter((name) => name.endsWith('.ts'));
+  expect(files.length).toBeGreaterThan(30);
+  for (const name of files) {
+    const text = await readFile(join(source, name), 'utf8');
+    expect(text, name).not.toMatch(/DeleteItem|DeleteCommand|DeleteRequest|\bDelete:/);
+  }
+});
+
 test('attributes of a later version survive every update of ours', async () => {
-  const { client, tableName, store, item } = await freshTable();
+  const table = await freshTable();
+  const { client, tableName } = table;
   const journal = { M: { charge: { S: 'begun' } } };
   const updates = transitions.filter(({ kind }) => kind !== 'claim');
   for (const transition of updates) {
     await client.send(new PutItemCommand({ TableName: tableName, Item: { ...toItem(seen), journal } }));
-    expect(await store().write(transition, limits), transition.kind).toEqual({ kind: 'applied' });
-    expect((await item(seen.id))?.journal, transition.kind).toEqual(journal);
+    expect(await table.store().write(transition, limits), transition.kind).toEqual({ kind: 'applied' });
+    expect((await table.item(seen.id))?.journal, transition.kind).toEqual(journal);
   }
 });
 

@@ -56,7 +56,7 @@ function conditions(subject: Subject): void {
   }
 
   test.each(states)(
-    'S03 S04 S05: no write of another owner, fence or state touches a %s record',
+    'S03 S04 S05: no write of another owner, fence or state touches a record that is %s',
     async (state) => {
       const { store, put, get } = await subject();
       const record = recordIn(state);

@@ -36,6 +36,8 @@ export interface LossyProxy {
   readonly requests: readonly Seen[];
   /** The names of the operations seen, in order. */
   readonly operations: () => string[];
+  /** The same without reads: an engine that returns no items needs some. */
+  readonly writes: () => string[];
   /** The next `times` requests of an operation suffer. Faults of one operation queue up. */
   on(operation: 'PutItem' | 'UpdateItem' | 'GetItem', fault: Fault, times?: number): void;
   /** Drops all faults and forgets what was seen. */
@@ -54,6 +56,7 @@ export async function startLossyProxy(upstream: string): Promise<LossyProxy> {
   const requests: Seen[] = [];
   const faults = new Map<string, Fault[]>();
   const stopped = new AbortController();
+  const operations = (): string[] => requests.map(({ operation }) => operation);
 
   async function pass(incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> {
     const bytes = Buffer.concat(await incoming.toArray());
@@ -80,7 +83,8 @@ export async function startLossyProxy(upstream: string): Promise<LossyProxy> {
   return {
     endpoint: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     requests,
-    operations: () => requests.map(({ operation }) => operation),
+    operations,
+    writes: () => operations().filter((operation) => operation !== 'GetItem'),
     on(operation, fault, times = 1) {
       faults.set(operation, [...(faults.get(operation) ?? []), ...Array<Fault>(times).fill(fault)]);
     },

@@ -1,16 +1,16 @@
+import middy7 from '@middy/core';
 import type {
+  ALBEvent,
   ALBHandler,
   APIGatewayProxyEvent,
   APIGatewayProxyEventV2,
   APIGatewayProxyEventV2WithLambdaAuthorizer,
   APIGatewayProxyHandler,
   APIGatewayProxyHandlerV2,
-  ALBEvent,
   Context,
 } from 'aws-lambda';
-import middy7 from '@middy/core';
 import middy6 from 'middy6-core';
-import { expectTypeOf, test } from 'vitest';
+import { expect, expectTypeOf, test } from 'vitest';
 import { type Claim, type HttpAnswer, idempotent, idempotentHttp } from '../../src/index.ts';
 import { memoryStore } from '../../src/testing.ts';
 
@@ -67,10 +67,13 @@ test('P10: scope, key, fingerprint and classify are typed from the handler', () 
       return 'complete';
     },
   });
+  const handler = async (): Promise<{ statusCode: number }> => ({ statusCode: 201 });
+  const without = base();
+  const wrong = { ...base(), scope: () => 7 };
   // @ts-expect-error the scope is required for HTTP
-  (() => idempotentHttp(async () => ({ statusCode: 201 }), base())) satisfies () => unknown;
+  expect(() => idempotentHttp(handler, without)).toThrow('"scope" is required');
   // @ts-expect-error a scope is a text
-  (() => idempotentHttp(async () => ({ statusCode: 201 }), { ...base(), scope: () => 7 })) satisfies () => unknown;
+  idempotentHttp(handler, wrong);
 });
 
 test('P10: idempotent keeps the input and the awaited result', () => {
@@ -96,10 +99,16 @@ test('P10: idempotent keeps the input and the awaited result', () => {
   expectTypeOf(synchronous).returns.toEqualTypeOf<Promise<number>>();
   const nothing = idempotent(async (_text: string) => {}, { ...base(), key: (text) => text });
   expectTypeOf(nothing).returns.toEqualTypeOf<Promise<void>>();
-  const either = idempotent((text: string): number | Promise<number> => text.length, { ...base(), key: String });
+  const either = idempotent((text: string): number | Promise<number> => text.length, {
+    ...base(),
+    key: String,
+  });
   expectTypeOf(either).returns.toEqualTypeOf<Promise<number>>();
+  const echo = async (text: string): Promise<string> => text;
+  const without = base();
+  const wrong = { ...base(), key: (text: string) => text.length };
   // @ts-expect-error the key is required
-  (() => idempotent(async (text: string) => text, base())) satisfies () => unknown;
+  expect(() => idempotent(echo, without)).toThrow('"key" is required');
   // @ts-expect-error a key is a text
-  (() => idempotent(async (text: string) => text, { ...base(), key: (text) => text.length })) satisfies () => unknown;
+  idempotent(echo, wrong);
 });

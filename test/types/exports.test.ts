@@ -64,7 +64,9 @@ const types = {
 async function exportsOf(file: string): Promise<string[]> {
   const text = await readFile(new URL(`../../src/${file}`, import.meta.url), 'utf8');
   expect(text).not.toMatch(/export \*/);
-  const lists = [...text.matchAll(/^export (?:type )?\{([^}]*)\}/gm)].flatMap(([, names = '']) => names.split(','));
+  const lists = [...text.matchAll(/^export (?:type )?\{([^}]*)\}/gm)].flatMap(([, names = '']) =>
+    names.split(','),
+  );
   const own = [...text.matchAll(/^export (?:async )?(?:function|const|class|interface|type) (\w+)/gm)];
   const named = lists.map((name) => name.trim().replace(/^type /, '')).filter((name) => name !== '');
   return [...named, ...own.map(([, name = '']) => name)].sort();

@@ -10,7 +10,7 @@ import type {
   Context,
 } from 'aws-lambda';
 import middy6 from 'middy6-core';
-import { expectTypeOf, test } from 'vitest';
+import { expect, expectTypeOf, test } from 'vitest';
 import { claimOf, type HttpEvent, idempotency, type LambdaContext } from '../../src/index.ts';
 import { memoryStore } from '../../src/testing.ts';
 
@@ -93,7 +93,7 @@ test('P10: the selectors are typed from the annotated event, and by default from
       return 'a';
     },
   });
-  expectTypeOf(standalone.before).parameter(0).not.toBeAny();
+  expectTypeOf<Parameters<(typeof standalone)['before']>[0]>().not.toBeAny();
   middy7<Event, Result>().use(
     idempotency({
       ...base(),
@@ -103,10 +103,12 @@ test('P10: the selectors are typed from the annotated event, and by default from
       },
     }),
   );
+  const [without, bare] = [base(), { ...base(), scope: 'none' as const, retention: 3600 }];
   // @ts-expect-error the scope is required
-  (() => idempotency({ ...base() })) satisfies () => unknown;
+  expect(() => idempotency(without)).toThrow('"scope" is required');
   // @ts-expect-error a bare number is no duration
-  (() => idempotency({ ...base(), scope: 'none', retention: 3600 })) satisfies () => unknown;
+  expect(() => idempotency(bare)).toThrow('duration');
+  const none = { ...base(), scope: 'none' as const };
   // @ts-expect-error a typo is refused by the compiler as well
-  (() => idempotency({ ...base(), scope: 'none', retenion: { hours: 1 } })) satisfies () => unknown;
+  expect(() => idempotency({ ...none, retenion: { hours: 1 } })).toThrow('unknown option "retenion"');
 });

@@ -23,11 +23,11 @@ export function spawnBound(command: string, args: readonly string[], options: Sp
   return child;
 }
 
+/** By its full path, since a child is looked up on the PATH that it is given. */
 function findGuard(): readonly string[] {
-  const args = ['--pdeathsig', 'KILL'];
-  return spawnSync('setpriv', [...args, 'true'], { stdio: 'ignore' }).status === 0
-    ? ['setpriv', ...args]
-    : [];
+  const setpriv = ['/usr/bin/setpriv', '--pdeathsig', 'KILL'] as const;
+  const [program, ...args] = setpriv;
+  return spawnSync(program, [...args, 'true'], { stdio: 'ignore' }).status === 0 ? setpriv : [];
 }
 
 /** Whether a child has ended, or never began. */

@@ -3,7 +3,7 @@ import { fingerprintOf } from '../../domain/fingerprint.ts';
 import { recordId } from '../../domain/identity.ts';
 import { deadlineOf, type LambdaContext, type Request } from '../../engine/request.ts';
 import { isSwitchedOff } from '../../engine/run.ts';
-import { IdempotencyError } from '../../errors.ts';
+import { IdempotencyError, isIdempotencyError } from '../../errors.ts';
 import { requireKey, requireScope } from '../identity.ts';
 import { type HttpRequest, readHttp } from './event.ts';
 import { fingerprintHttp } from './fingerprint.ts';
@@ -46,7 +46,7 @@ export async function admit<Event, Context>(
     return { kind: 'request', request: signal === undefined ? admitted : { ...admitted, signal } };
   } catch (error) {
     // what a user's own key or scope function throws is the user's
-    if (!(error instanceof IdempotencyError)) throw error;
+    if (!isIdempotencyError(error)) throw error;
     operation.observe({ type: 'refused', operation: operation.name, code: error.code });
     return { kind: 'refused', error };
   }

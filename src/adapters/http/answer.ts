@@ -29,7 +29,8 @@ export function problem(error: IdempotencyError, style: ProblemStyle, inMultiVal
     type: style.docsUrl === undefined ? `urn:lambda-once:${error.code}` : `${style.docsUrl}#${error.code}`,
     title: error.title,
     status,
-    detail: error.message,
+    // the message is for the operator: it names the table and the permissions
+    detail: error.code === 'store' ? 'Nothing was done. Try again with the same key.' : error.message,
     code: error.code,
     ...(error.originalStatus !== undefined && { originalStatus: error.originalStatus }),
   };

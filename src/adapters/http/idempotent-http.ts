@@ -78,7 +78,11 @@ export function answer<Event, Context>(
 
 /** Error handlers send an error's `headers` along (http-errors does, Middy does), so a replayed rejection shows as one. */
 function markedError(error: Error, header: string): Error {
-  return Object.defineProperty(error, 'headers', { value: { [header]: 'true' }, configurable: true, writable: true });
+  return Object.defineProperty(error, 'headers', {
+    value: { [header]: 'true' },
+    configurable: true,
+    writable: true,
+  });
 }
 
 /** A problem for HTTP; whoever sent another event gets the error itself. */

@@ -1,6 +1,7 @@
 import type { BodySelection } from '../../domain/fingerprint.ts';
 import {
   either,
+  isBodySelection,
   isBoolean,
   isFunction,
   isText,
@@ -101,17 +102,6 @@ export interface HttpOperation<Event, Context> {
 
 const isHeaderName = oneOf('a header name', (value) => /^[!#$%&'*+.^_`|~\w-]+$/.test(value as string));
 
-const isSelection = oneOf('{ body: [paths], lowercase: [paths] }', (value) => {
-  if (typeof value !== 'object' || value === null) return false;
-  const { body, lowercase, ...rest } = value as BodySelection & Record<string, unknown>;
-  const lists = [body, lowercase].filter((list) => list !== undefined);
-  return (
-    Object.keys(rest).length === 0 &&
-    lists.length > 0 &&
-    lists.every((list) => isTextList.test(list) && list.length > 0)
-  );
-});
-
 const rules: Record<Exclude<keyof HttpOptions<never, never, never>, keyof OperationOptions<never>>, Rule> = {
   scope: either(isWord('none'), isFunction),
   key: isFunction,
@@ -124,7 +114,7 @@ const rules: Record<Exclude<keyof HttpOptions<never, never, never>, keyof Operat
   required: isBoolean,
   fingerprint: either(
     oneOf('false', (value) => value === false),
-    isSelection,
+    isBodySelection,
     isFunction,
   ),
   preset: isWord('ietf', 'stripe'),

@@ -29,7 +29,7 @@ export interface DynamoStoreOptions {
   readonly tableName?: string;
   /**
    * Your own client, plain or document. Its retries and timeouts are yours; each call is still cut off after
-   * 1.5 seconds. Default: one of our own, built when the first request comes.
+   * 1.4 seconds. Default: one of our own, built when the first request comes.
    */
   readonly client?: DynamoClient;
   /** Where our own client connects, for local engines. Default: the region's endpoint. */
@@ -42,11 +42,12 @@ export interface DynamoStoreOptions {
 
 /**
  * A claim is one small write to one item: it takes milliseconds or it is in trouble. Three attempts within the engine's
- * budget of 1.5 s; the SDK's own defaults would wait for minutes, longer than the function lives.
+ * budget; 900 ms each, since a cold function of 128 MB needs most of that for its first handshake. The SDK's own
+ * defaults would wait for minutes, longer than the function lives.
  */
 const clientDefaults: DynamoDBClientConfig = {
   maxAttempts: 3,
-  requestHandler: { connectionTimeout: 500, requestTimeout: 700, throwOnRequestTimeout: true },
+  requestHandler: { connectionTimeout: 900, requestTimeout: 900, throwOnRequestTimeout: true },
   customUserAgent: [['lambda-once']],
 };
 

@@ -53,13 +53,13 @@ export interface Chain {
 /** One version of Middy and of its official middlewares. */
 export interface Kit {
   readonly version: 6 | 7;
-  middy(handler?: Handler | object, plugin?: object): Chain;
+  readonly middy: (handler?: Handler | object, plugin?: object) => Chain;
   /** Plugin options that turn on response streaming. */
   readonly streaming: object;
-  cors(): object;
-  errorHandler(): object;
-  jsonBodyParser(): object;
-  serializer(): object;
+  readonly cors: () => object;
+  readonly errorHandler: () => object;
+  readonly jsonBodyParser: () => object;
+  readonly serializer: () => object;
 }
 
 const corsOptions = {

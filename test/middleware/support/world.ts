@@ -11,13 +11,13 @@ export interface World {
   /** To be given as the option `observe`. */
   readonly observe: (event: OnceEvent) => void;
   /** Types of the events, in order. */
-  told(): string[];
-  skip(milliseconds: number): void;
+  readonly told: () => string[];
+  readonly skip: (milliseconds: number) => void;
   /** Every row as text: two equal texts are equal bytes. */
-  rows(): string;
-  records(): OnceRecord[];
+  readonly rows: () => string;
+  readonly records: () => OnceRecord[];
   /** Lets store writes of these kinds fail from now on. */
-  breakWrites(...kinds: string[]): void;
+  readonly breakWrites: (...kinds: string[]) => void;
 }
 
 /** A world of a test's own. */
@@ -60,7 +60,7 @@ export function world(): World {
 }
 
 /** A promise that a test settles, so that nothing depends on how long something takes. */
-export function gate(): { readonly opened: Promise<void>; open(): void } {
+export function gate(): { readonly opened: Promise<void>; readonly open: () => void } {
   const { promise, resolve } = Promise.withResolvers<void>();
   return { opened: promise, open: () => resolve() };
 }

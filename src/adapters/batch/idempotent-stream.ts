@@ -1,0 +1,67 @@
+import type { Json } from '../../domain/canonical-json.ts';
+import { toJson } from '../../domain/canonical-value.ts';
+import type { Claim } from '../../engine/claim.ts';
+import { IdempotencyError } from '../../errors.ts';
+import { lanesBy } from './lanes.ts';
+import { type BatchOptions, defineBatchOperation } from './options.ts';
+import { type DynamoRecordLike, type KinesisRecordLike, meaningOfText, payloadText } from './payload.ts';
+import { type BatchResponse, identifiersOf, respond } from './response.ts';
+import { identify, runBatch } from './run-batch.ts';
+
+/** A record of either kind of stream. */
+export type StreamRecordLike = KinesisRecordLike | DynamoRecordLike;
+
+/** Options of {@link idempotentStream}. */
+export type StreamOptions<Item, Context, Result> = BatchOptions<Item, Context, Result>;
+
+/**
+ * A Lambda handler for a Kinesis or DynamoDB stream that runs each record once per business key. The response names the
+ * lowest failed sequence number, from which Lambda sends everything again: what was done behind it replays without
+ * running. Within a partition key nothing overtakes a failure.
+ *
+ * The mapping needs `ReportBatchItemFailures`.
+ *
+ * Failure semantics: as `idempotentSqs`.
+ *
+ * @throws IdempotencyError `options` at construction; `input-invalid` for a batch with a record that has no sequence number
+ */
+export function idempotentStream<Item extends StreamRecordLike, Context = unknown, Result = unknown>(
+  handler: (record: Item, context: Context, claim: Claim) => Result | Promise<Result>,
+  options: StreamOptions<Item, Context, NoInfer<Awaited<Result>>>,
+): (event: { readonly Records: readonly Item[] }, context: Context) => Promise<BatchResponse> {
+  if (typeof handler !== 'function') {
+    throw new IdempotencyError('options', 'idempotentStream: the first argument must be a function.');
+  }
+  const batch = defineBatchOperation('idempotentStream', options, meaningOf, 1);
+  return async function consume(event, context) {
+    const identifiers = identifiersOf<Item>(event?.Records, sequenceNumber);
+    const deliveries = await Promise.all(
+      [...identifiers].map(async ([record, identifier]) => ({
+        record,
+        identifier,
+        identity: await identify(batch, record, context),
+      })),
+    );
+    const lanes = lanesBy(deliveries, ({ record }) => partitionOf(record), true);
+    const failures = await runBatch(batch, lanes, context, handler);
+    // the records come in the order of their numbers
+    const lowest = deliveries.find((delivery) => failures.has(delivery));
+    const failed = new Set(lowest === undefined ? [] : [lowest.identifier]);
+    return respond(identifiers.values(), failed, batch.onFailures);
+  };
+}
+
+function sequenceNumber(record: StreamRecordLike): unknown {
+  return 'kinesis' in record ? record.kinesis.sequenceNumber : record.dynamodb?.SequenceNumber;
+}
+
+/** What has an order of its own: a partition key, or an item. */
+function partitionOf(record: StreamRecordLike): string {
+  return 'kinesis' in record ? record.kinesis.partitionKey : JSON.stringify(record.dynamodb?.Keys ?? null);
+}
+
+function meaningOf(record: StreamRecordLike): Json {
+  if ('kinesis' in record) return meaningOfText(payloadText(record));
+  const { Keys = null, NewImage = null, OldImage = null } = record.dynamodb ?? {};
+  return ['change', record.eventName ?? null, toJson({ Keys, NewImage, OldImage }, 'record.dynamodb')];
+}

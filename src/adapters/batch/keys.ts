@@ -1,0 +1,97 @@
+import { type Json, parseJson } from '../../domain/canonical-json.ts';
+import {
+  type AttributeLike,
+  type DynamoRecordLike,
+  joinParts,
+  type KinesisRecordLike,
+  keyFromMembers,
+  meaningOfText,
+  payloadText,
+  type SqsRecordLike,
+} from './payload.ts';
+
+/**
+ * A key function, together with what of the record its fingerprint is taken from where that is not the whole payload:
+ * an envelope differs on every publish, the event inside does not.
+ */
+export interface BusinessKey<Item> {
+  (record: Item): string | undefined;
+  readonly meaning?: (record: Item) => Json;
+}
+
+/**
+ * Members of a JSON body (SQS) or of JSON data (Kinesis), by dotted path. Several paths make one key: an entity's id and
+ * its version, `bodyKey('order.id', 'order.version')`. A record that lacks one of them fails.
+ */
+export function bodyKey(...paths: string[]): BusinessKey<SqsRecordLike | KinesisRecordLike> {
+  return (record) => keyFromMembers(payloadText(record), paths);
+}
+
+/** Members of the message inside an SNS envelope. With raw message delivery there is no envelope: use `bodyKey`. */
+export function snsKey(...paths: string[]): BusinessKey<SqsRecordLike> {
+  const inner = (record: SqsRecordLike): string => envelope(record, 'Message') ?? '';
+  return Object.assign((record: SqsRecordLike) => keyFromMembers(inner(record), paths), {
+    meaning: (record: SqsRecordLike) => meaningOfText(inner(record)),
+  });
+}
+
+/** Members of an EventBridge event's `detail`, which a rule has put into a queue. */
+export function eventBridgeKey(...paths: string[]): BusinessKey<SqsRecordLike> {
+  const inside = paths.map((path) => `detail.${path}`);
+  return Object.assign((record: SqsRecordLike) => keyFromMembers(record.body, inside), {
+    meaning: (record: SqsRecordLike): Json => {
+      const event = parseJson(record.body) as Record<string, Json> | undefined;
+      return ['event', event?.source ?? null, event?.['detail-type'] ?? null, event?.detail ?? null];
+    },
+  });
+}
+
+/** A message attribute that the producer sets. */
+export function attributeKey(name: string): BusinessKey<SqsRecordLike> {
+  return (record) => record.messageAttributes?.[name]?.stringValue;
+}
+
+/**
+ * The deduplication id of a FIFO queue, if the producer sets it from the business. Content-based ids are as good as the
+ * content. A redrive from a dead-letter queue replaces it: prefer a member of the body.
+ */
+export function deduplicationKey(): BusinessKey<SqsRecordLike> {
+  return (record) => record.attributes?.MessageDeduplicationId;
+}
+
+/**
+ * The broker's message id. It protects from a redelivery of the same message and from nothing else: a producer that sends
+ * twice, a redrive from a dead-letter queue and a replay tool all make new ids, and every one of them runs again.
+ */
+export function messageIdKey(): BusinessKey<SqsRecordLike> {
+  return (record) => record.messageId;
+}
+
+/** Scalar attributes of a DynamoDB stream's new image (old one for a removal): an entity's id and its version. */
+export function imageKey(...names: string[]): BusinessKey<DynamoRecordLike> {
+  return ({ dynamodb }) => {
+    const image = dynamodb?.NewImage ?? dynamodb?.OldImage ?? {};
+    return joinParts(names.map((name) => scalarOf(image[name])));
+  };
+}
+
+/**
+ * `{rule}:{time}` of a scheduled EventBridge event, for `idempotent`: two replicas, a retry and an engineer's replay of one
+ * tick are one run.
+ */
+export function scheduleKey(event: {
+  readonly resources?: readonly string[];
+  readonly time?: string;
+}): string {
+  const [, rule] = /rule\/(.+)$/.exec(event.resources?.[0] ?? '') ?? [];
+  return rule === undefined || event.time === undefined ? '' : `${rule}:${event.time}`;
+}
+
+function envelope(record: SqsRecordLike, member: string): string | undefined {
+  const text = (parseJson(record.body) as Record<string, Json> | undefined)?.[member];
+  return typeof text === 'string' ? text : undefined;
+}
+
+function scalarOf(attribute: AttributeLike | undefined): string | undefined {
+  return attribute?.S ?? attribute?.N;
+}

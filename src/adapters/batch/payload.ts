@@ -1,0 +1,60 @@
+import { type Json, NumberLiteral, parseJson } from '../../domain/canonical-json.ts';
+import { memberAt } from '../../domain/fingerprint.ts';
+
+/** A record of an SQS event, as far as it is read here. */
+export interface SqsRecordLike {
+  readonly messageId: string;
+  readonly body: string;
+  readonly eventSourceARN?: string;
+  readonly attributes?: { readonly MessageGroupId?: string; readonly MessageDeduplicationId?: string };
+  readonly messageAttributes?: Readonly<Record<string, { readonly stringValue?: string } | undefined>>;
+}
+
+/** A record of a Kinesis event. */
+export interface KinesisRecordLike {
+  readonly kinesis: { readonly sequenceNumber: string; readonly partitionKey: string; readonly data: string };
+}
+
+/** A scalar or nested attribute of a DynamoDB image. */
+export type AttributeLike = { readonly S?: string; readonly N?: string } & object;
+
+/** A record of a DynamoDB stream. */
+export interface DynamoRecordLike {
+  readonly eventName?: string;
+  readonly dynamodb?: {
+    readonly SequenceNumber?: string;
+    readonly Keys?: Readonly<Record<string, AttributeLike>>;
+    readonly NewImage?: Readonly<Record<string, AttributeLike>>;
+    readonly OldImage?: Readonly<Record<string, AttributeLike>>;
+  };
+}
+
+/** What the producer sent: an SQS body as it is, Kinesis data decoded. */
+export function payloadText(record: SqsRecordLike | KinesisRecordLike): string {
+  return 'kinesis' in record ? Buffer.from(record.kinesis.data, 'base64').toString('utf8') : record.body;
+}
+
+/** The payload's meaning: JSON canonically, other text as it stands. */
+export function meaningOfText(text: string): Json {
+  const document = parseJson(text);
+  return document === undefined ? ['text', text] : ['json', document];
+}
+
+/** One key from the members at the given paths; `undefined` when one is missing, so that nobody shares a bucket. */
+export function keyFromMembers(text: string | undefined, paths: readonly string[]): string | undefined {
+  const document = text === undefined ? undefined : parseJson(text);
+  if (document === undefined) return undefined;
+  return joinParts(paths.map((path) => scalar(memberAt(document, path.split('.')))));
+}
+
+/** One part is the key itself; several are joined so that no two lists give the same text. */
+export function joinParts(parts: readonly (string | undefined)[]): string | undefined {
+  if (parts.some((part) => part === undefined || part === '')) return undefined;
+  return parts.length === 1 ? parts[0] : JSON.stringify(parts);
+}
+
+/** Texts, and numbers by their canonical spelling, so that a large id keeps all its digits. */
+function scalar(value: Json | undefined): string | undefined {
+  if (value instanceof NumberLiteral) return value.spelling;
+  return typeof value === 'string' ? value : undefined;
+}

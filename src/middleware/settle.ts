@@ -1,0 +1,54 @@
+import { statusOfValue } from '../domain/outcome.ts';
+import type { HeldClaim } from '../engine/claim.ts';
+import { timeLeft } from '../engine/request.ts';
+import { complete, hold, release, type Settled, settle } from '../engine/settle.ts';
+import { type Ended, verdictOfError, verdictOfValue } from '../engine/verdict.ts';
+import type { Course } from './course.ts';
+
+/** Milliseconds. Middy's early timeout may answer with any value or error of the user's making. */
+const nearDeadline = 250;
+
+/** So close to the deadline a passing failure may be Middy's early timeout, and the handler may still run: held. */
+export async function settleHook(held: HeldClaim, ended: Ended): Promise<Settled> {
+  const { operation } = held.request;
+  const verdict =
+    ended.kind === 'returned'
+      ? verdictOfValue(operation, ended.value)
+      : verdictOfError(operation, ended.error);
+  if (verdict === 'release' && timeLeft(held.request) < nearDeadline)
+    return hold(held, 'close to the deadline');
+  return settle(held, ended);
+}
+
+/** A rejection is stored as the answer that an error handler made of it, or, where none did, as the error. */
+export async function settleError(
+  held: HeldClaim,
+  { firstError: error, answered }: Course,
+  response: unknown,
+): Promise<Settled> {
+  const { operation } = held.request;
+  const verdict = verdictOfError(operation, error);
+  if (answered !== undefined && (verdict !== 'record' || isMiddysOwn(error))) {
+    return settleUnsent(held, answered.value);
+  }
+  if (verdict !== 'record') return settleHook(held, { kind: 'thrown', error });
+  // a parser or validator of Middy's refused the request: the handler never saw it, and the key is free for a better one
+  if (isMiddysOwn(error)) return release(held, 'refused by a middleware', true);
+  if (response === undefined) return settle(held, { kind: 'thrown', error });
+  held.done();
+  return complete(held, { kind: 'value', value: operation.storedForm(response) });
+}
+
+/** The handler answered, but not this is what the caller got: whoever asks again is told that it was done. */
+export async function settleUnsent(held: HeldClaim, value: unknown): Promise<Settled> {
+  if (verdictOfValue(held.request.operation, value) !== 'complete')
+    return settleHook(held, { kind: 'returned', value });
+  held.done();
+  const status = statusOfValue(value);
+  return complete(held, { kind: 'not-kept', reason: 'unfaithful', ...(status !== undefined && { status }) });
+}
+
+function isMiddysOwn(error: unknown): boolean {
+  const { cause } = Object(error) as { cause?: { package?: unknown } };
+  return typeof cause?.package === 'string' && cause.package.startsWith('@middy/');
+}
