@@ -12,6 +12,8 @@ export interface Rejection {
   readonly message: string;
   readonly status?: number;
   readonly code?: string | number;
+  /** Whether error handlers may show the message to the caller. */
+  readonly expose?: boolean;
 }
 
 /** Why an answer is not stored: it does not survive storing, it is too large, or a newer version wrote it. */
@@ -37,11 +39,12 @@ export function encodeOutcome(outcome: Outcome): Encoded {
   const status = statusOf(outcome);
   if (status !== undefined && status >= 500) return { kind: 'server-error', status };
   if (outcome.kind === 'not-kept') return notKept(outcome.reason, 'it was not kept before', status);
-  if (outcome.kind === 'rejection') return fit(`${version}r${JSON.stringify(outcome.rejection)}`, status);
+  if (outcome.kind === 'rejection')
+    return keptWithinLimit(`${version}r${JSON.stringify(outcome.rejection)}`, status);
   if (outcome.value === undefined) return { kind: 'kept', text: `${version}u` };
   const json = storable(outcome.value);
   if (json.kind === 'unfaithful') return notKept('unfaithful', json.detail, status);
-  return fit(`${version}v${json.text}`, status);
+  return keptWithinLimit(`${version}v${json.text}`, status);
 }
 
 /** The outcome of a stored text. What this version cannot read is never run again: it counts as not kept. */
@@ -62,7 +65,7 @@ export function decodeOutcome(text: string | undefined): Outcome {
   }
 }
 
-function fit(text: string, status: number | undefined): Encoded {
+function keptWithinLimit(text: string, status: number | undefined): Encoded {
   const bytes = Buffer.byteLength(text);
   if (bytes <= maximumOutcomeBytes) return { kind: 'kept', text };
   return notKept('too-large', `it takes ${bytes} bytes of ${maximumOutcomeBytes}`, status);

@@ -1,7 +1,7 @@
-import { encodeOutcome } from '../domain/outcome.ts';
 import { expirySeconds, nextFence, type OnceRecord } from '../domain/record.ts';
 import { type Answered, refuseInDoubt, replayOutcome } from './begun.ts';
 import { newOwner } from './claim.ts';
+import { encodeFor } from './encode.ts';
 import type { LapsedClaim, LapseRule, Reconciled } from './operation.ts';
 import { callLimits, type Request } from './request.ts';
 import { type Found, takeOver } from './take.ts';
@@ -70,9 +70,9 @@ function isSettled({ operation }: Request, record: OnceRecord, { settleAfter }: 
 }
 
 async function completeFound(request: Request, seen: OnceRecord, found: unknown): Promise<Answered | Found> {
-  const { store, retention, storedForm } = request.operation;
-  const outcome = { kind: 'value', value: storedForm(found) } as const;
-  const encoded = encodeOutcome(outcome);
+  const { store, retention } = request.operation;
+  const outcome = { kind: 'value', value: found } as const;
+  const encoded = encodeFor(request.operation, outcome);
   if (encoded.kind === 'server-error') return leaveInDoubt(request, seen);
   const now = store.now();
   const written = await store.write(

@@ -1,11 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type Encoded, encodeOutcome, type Outcome } from '../domain/outcome.ts';
+import type { Encoded, Outcome } from '../domain/outcome.ts';
 import { expirySeconds, judge, type OnceRecord } from '../domain/record.ts';
 import type { Transition } from '../domain/transition.ts';
 import { IdempotencyError, isIdempotencyError } from '../errors.ts';
 import type { Written } from '../store/store.ts';
 import { type Answered, refuse, refuseBusy, refuseInDoubt, replay } from './begun.ts';
 import type { HeldClaim } from './claim.ts';
+import { encodeFor } from './encode.ts';
 import { callLimits, timeLeft } from './request.ts';
 import { type Ended, toRejection, verdictOfError, verdictOfValue } from './verdict.ts';
 
@@ -21,24 +22,26 @@ const pauses = [50, 150, 400, 800];
 
 /** Ends a claim by what its handler did. Never throws: a handler's success is not taken back. */
 export async function settle(held: HeldClaim, ended: Ended): Promise<Settled> {
-  held.done();
   const { operation } = held.request;
   if (ended.kind === 'returned') {
     const verdict = verdictOfValue(operation, ended.value);
     if (verdict === 'complete') {
-      return complete(held, { kind: 'value', value: operation.storedForm(ended.value) });
+      return complete(held, { kind: 'value', value: ended.value });
     }
     return verdict === 'release' ? release(held, 'transient result') : hold(held, 'result');
   }
   const verdict = verdictOfError(operation, ended.error);
-  if (verdict === 'record') return complete(held, { kind: 'rejection', rejection: toRejection(ended.error) });
+  if (verdict === 'record') {
+    return complete(held, { kind: 'rejection', rejection: toRejection(ended.error) });
+  }
   return verdict === 'release' ? release(held, nameOf(ended.error)) : hold(held, nameOf(ended.error));
 }
 
 /** Ends the claim with an outcome. What cannot be stored still completes, as not kept: the effect has happened. */
 export async function complete(held: HeldClaim, outcome: Outcome): Promise<Settled> {
+  held.done();
   const { operation } = held.request;
-  const encoded = encodeOutcome(outcome);
+  const encoded = encodeFor(operation, outcome);
   if (encoded.kind === 'server-error') return release(held, `status ${encoded.status}`);
   const now = operation.store.now();
   const written = await persist(held, 'complete', {
@@ -56,6 +59,7 @@ export async function complete(held: HeldClaim, outcome: Outcome): Promise<Settl
 
 /** Ends the claim without an outcome: the next delivery runs. `forget` when nothing had run. */
 export async function release(held: HeldClaim, reason: string, forget = false): Promise<Settled> {
+  held.done();
   const { operation } = held.request;
   const now = operation.store.now();
   const expiresAt = expirySeconds(now + operation.retention);

@@ -73,25 +73,26 @@ export function statusOfError(error: unknown): number | undefined {
 
 /** The parts of an error that are stored and thrown again. */
 export function toRejection(error: unknown): Rejection {
-  const { name, message, code } = Object(error) as { name?: unknown; message?: unknown; code?: unknown };
+  const { name, message, code, expose } = Object(error) as Record<string, unknown>;
   const status = statusOfError(error);
   return {
     name: typeof name === 'string' ? name : 'Error',
     message: typeof message === 'string' ? message : String(error),
     ...(status !== undefined && { status }),
     ...((typeof code === 'string' || typeof code === 'number') && { code }),
+    ...(typeof expose === 'boolean' && { expose }),
   };
 }
 
 /** The recorded rejection as an error again: same name, message, status and code, and no stack of another process. */
-export function fromRejection({ name, message, status, code }: Rejection): Error {
+export function fromRejection({ name, message, status, code, expose }: Rejection): Error {
   const error = new Error(message);
   Object.defineProperty(error, 'name', { value: name, configurable: true, writable: true });
-  Object.assign(
-    error,
-    status !== undefined && { status, statusCode: status },
-    code !== undefined && { code },
-  );
+  Object.assign(error, {
+    ...(status !== undefined && { status, statusCode: status }),
+    ...(code !== undefined && { code }),
+    ...(expose !== undefined && { expose }),
+  });
   error.stack = `${name}: ${message}`;
   return error;
 }

@@ -35,15 +35,13 @@ export async function settleError(
   // a parser or validator of Middy's refused the request: the handler never saw it, and the key is free for a better one
   if (isMiddysOwn(error)) return release(held, 'refused by a middleware', true);
   if (response === undefined) return settle(held, { kind: 'thrown', error });
-  held.done();
-  return complete(held, { kind: 'value', value: operation.storedForm(response) });
+  return complete(held, { kind: 'value', value: response });
 }
 
 /** The handler answered, but not this is what the caller got: whoever asks again is told that it was done. */
 export async function settleUnsent(held: HeldClaim, value: unknown): Promise<Settled> {
   if (verdictOfValue(held.request.operation, value) !== 'complete')
     return settleHook(held, { kind: 'returned', value });
-  held.done();
   const status = statusOfValue(value);
   return complete(held, { kind: 'not-kept', reason: 'unfaithful', ...(status !== undefined && { status }) });
 }

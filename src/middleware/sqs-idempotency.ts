@@ -180,18 +180,15 @@ async function settleAll<Item, Context>(
   const settleOne = async (delivery: Delivery<Item>, claim: HeldClaim): Promise<void> => {
     const isDone = told.kind === 'reported' && !told.failed.has(delivery.identifier);
     const error = told.kind === 'thrown' ? told.error : reportedFailure();
-    const settled = isDone ? await completeVoid(claim) : await settleHook(claim, { kind: 'thrown', error });
+    const settled = isDone
+      ? await complete(claim, { kind: 'value', value: undefined })
+      : await settleHook(claim, { kind: 'thrown', error });
     const failure = isDone ? failureOfSettled(settled) : { error };
     if (failure === undefined) return;
     failed.add(delivery);
     report(batch, failure, delivery.record);
   };
   await Promise.all([...held].map(([delivery, claim]) => settleOne(delivery, claim)));
-}
-
-function completeVoid(held: HeldClaim): Promise<Settled> {
-  held.done();
-  return complete(held, { kind: 'value', value: undefined });
 }
 
 /** A claim that was lost may have been completed by whoever took it over. */

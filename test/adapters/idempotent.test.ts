@@ -283,3 +283,46 @@ describe('what comes after the effect', () => {
     expect(JSON.stringify(error) + error.message + error.stack).not.toMatch(/ada@example|4711/);
   });
 });
+
+describe('what a result or an error may do to us', () => {
+  test('a result that cannot even be read completes as not kept, and reaches the first caller', async () => {
+    const hostile = {
+      get total(): number {
+        throw new Error('not yours');
+      },
+    };
+    const run = vi.fn(async () => hostile);
+    const once = idempotent(run, { store: memoryStore(), operation: 'answer', key });
+    expect(await once({ id: '1' })).toBe(hostile);
+    await expect(once({ id: '1' })).rejects.toMatchObject({ code: 'outcome-not-kept' });
+    expect(run).toHaveBeenCalledTimes(1);
+  });
+
+  test('a rejection keeps whether its message may be shown', async () => {
+    const once = idempotent(
+      async () => {
+        throw Object.assign(new Error('account 12 is frozen'), { statusCode: 404, expose: false });
+      },
+      { store: memoryStore(), operation: 'pay', key },
+    );
+    await once({ id: '1' }).catch(() => undefined);
+    await expect(once({ id: '1' })).rejects.toMatchObject({ statusCode: 404, expose: false });
+  });
+
+  test('a verdict function that throws after the effect holds the claim instead of freeing it', async () => {
+    const warned = vi.spyOn(process, 'emitWarning').mockImplementation(() => {});
+    const records = new Map();
+    const once = idempotent(async () => 'done', {
+      store: memoryStore({ records }),
+      operation: 'answer',
+      key,
+      classify: () => {
+        throw new Error('bug');
+      },
+    });
+    expect(await once({ id: '1' })).toBe('done');
+    expect([...records.values()]).toMatchObject([{ state: 'claimed' }]);
+    expect(warned).toHaveBeenCalledTimes(1);
+    warned.mockRestore();
+  });
+});

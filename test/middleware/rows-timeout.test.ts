@@ -38,9 +38,10 @@ async function expectHeld(chain: Chain, { told, skip, records }: World, work: Re
 }
 
 describe.each(kits)('Middy $version answers early while the handler still runs', (kit) => {
-  const errors: [string, Hooks | undefined, object][] = [
+  const errors: [string, Hooks | undefined, object, number?][] = [
     ['its own TimeoutError', undefined, {}],
     ['its own TimeoutError, replaced by an error handler below', kit.errorHandler(), {}],
+    ['the same, long before the deadline', kit.errorHandler(), { timeoutEarlyInMillis: 400 }, 450],
     [
       'an error of the user’s making, close to the deadline',
       undefined,
@@ -62,7 +63,7 @@ describe.each(kits)('Middy $version answers early while the handler still runs',
   ];
   test.each(errors)(
     'M10: with %s: the claim is held, the effect happens once',
-    async (_name, below, options) => {
+    async (_name, below, options, left = 60) => {
       const all = world();
       const work = late();
       const chain = kit
@@ -70,7 +71,7 @@ describe.each(kits)('Middy $version answers early while the handler still runs',
         .use(idempotency({ store: all.store, operation: 'place', scope: 'none', observe: all.observe }))
         .use(below ?? { before: () => undefined })
         .handler(work.handler);
-      const answer = call(chain, event(), contextWith(60));
+      const answer = call(chain, event(), contextWith(left));
       if (below === undefined) await expect(answer).rejects.toThrow();
       else expect(await answer).toMatchObject({ statusCode: 500 });
       await expectHeld(chain, all, work);
