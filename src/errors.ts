@@ -20,7 +20,7 @@ const answers: Record<ErrorCode, { status: number; title: string }> = {
   'key-reused': { status: 422, title: 'The idempotency key was used for another request' },
   busy: { status: 409, title: 'The same request is still running' },
   'in-doubt': { status: 409, title: 'It is not known whether the first request took effect' },
-  'lease-lost': { status: 503, title: 'The claim on this request was lost' },
+  'lease-lost': { status: 503, title: 'No claim could be held on this request' },
   'input-invalid': { status: 400, title: 'The request cannot be identified' },
   'outcome-not-kept': { status: 410, title: 'The request was done, its answer was not kept' },
   'already-applied': { status: 409, title: 'The request was applied before' },

@@ -24,6 +24,7 @@ export type { HttpAnswer } from './adapters/http/answer.ts';
 export type { HttpEvent } from './adapters/http/event.ts';
 export { type ClaimedHandler, idempotentHttp, type SeatedHandler } from './adapters/http/idempotent-http.ts';
 export { defaultDeniedHeaders, type HttpFingerprint, type HttpOptions } from './adapters/http/options.ts';
+export { deriveKey, deriveUuid } from './domain/derive.ts';
 export type { Duration } from './domain/duration.ts';
 export type { BodySelection } from './domain/fingerprint.ts';
 export type { NotKept, Outcome, Rejection } from './domain/outcome.ts';

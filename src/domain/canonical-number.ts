@@ -1,7 +1,12 @@
+/** Reading an exponent takes quadratic time in its digits, and a client may send millions of them. */
+const longestPower = 1000;
+
 /**
  * Canonical spelling of a JSON number. RFC 8785 spells a number as ECMAScript spells its double, which makes
  * 9007199254740993 and 9007199254740992 equal. Two order ids must never be equal, so an integer that a double cannot
  * carry keeps its own digits, and so does a number that a double flattens to zero or infinity.
+ *
+ * @throws RangeError for an exponent of more than a thousand digits
  */
 export function canonicalNumber(literal: string): string {
   const value = Number(literal);
@@ -36,6 +41,7 @@ function decimal(literal: string): { sign: string; digits: string; exponent: big
     /^(-?)(\d+)(?:\.(\d+))?(?:[eE]\+?(-?\d+))?$/.exec(literal) ?? [];
   const padded = `${whole}${fraction}`.replace(/^0+/, '');
   const digits = trimZeros(padded);
+  if (power.length > longestPower) throw new RangeError('an exponent that nobody writes');
   const exponent = BigInt(power) - BigInt(fraction.length) + BigInt(padded.length - digits.length);
   return { sign, digits, exponent };
 }

@@ -4,6 +4,8 @@ import { spell } from './canonical-number.ts';
 
 const maximumDepth = 500;
 
+const tag = '\0';
+
 /**
  * A JavaScript value as the fingerprint sees it. What JSON would flatten (a Map becomes `{}`, NaN becomes `null`, two
  * class instances with private state look the same) is refused with its path, before anything is claimed. Dates,
@@ -47,7 +49,9 @@ function convertMembers(value: object, path: string, ancestors: Set<object>): Js
     return tagged('date', value.toISOString());
   }
   if (ArrayBuffer.isView(value)) {
-    return tagged('bytes', Buffer.from(value.buffer, value.byteOffset, value.byteLength).toString('base64'));
+    // the same bytes mean something else in a Uint16Array
+    const kind = value instanceof Uint8Array ? 'bytes' : nameOf(value);
+    return tagged(kind, Buffer.from(value.buffer, value.byteOffset, value.byteLength).toString('base64'));
   }
   if (Array.isArray(value)) {
     return Array.from(value, (item: unknown, index) => convert(item, `${path}[${index}]`, ancestors));
@@ -56,17 +60,25 @@ function convertMembers(value: object, path: string, ancestors: Set<object>): Js
     return convert(value.toJSON(), `${path}.toJSON()`, ancestors);
   }
   if (!isPlain(value)) throw refused(path, `an instance of ${nameOf(value)}`);
+  if (Object.getOwnPropertySymbols(value).some((symbol) => Object.propertyIsEnumerable.call(value, symbol))) {
+    throw refused(path, 'an object with a member named by a symbol');
+  }
   // fromEntries defines `__proto__` as a member like any other; an assignment would lose it
-  return Object.fromEntries(
+  const members = Object.fromEntries(
     Object.entries(value)
       .filter(([, member]) => member !== undefined)
       .map(([name, member]) => [name, convert(member, `${path}.${name}`, ancestors)]),
   );
+  return looksTagged(members) ? tagged('object', members) : members;
 }
 
-/** No JSON value looks like this: an object whose only member is named by a NUL character. */
-function tagged(kind: string, text: string): Json {
-  return { '\0': [kind, text] };
+/** An object whose only member is named by a NUL character. What comes in that form is tagged itself. */
+function tagged(kind: string, content: Json): Json {
+  return { [tag]: [kind, content] };
+}
+
+function looksTagged(members: object): boolean {
+  return Object.hasOwn(members, tag) && Object.keys(members).length === 1;
 }
 
 function isPlain(value: object): boolean {

@@ -14,6 +14,11 @@ export function oneOf(accepts: string, test: (value: unknown) => boolean): Rule 
 }
 
 export const isText: Rule = oneOf('a non-empty string', (value) => typeof value === 'string' && value !== '');
+/** A text of some form. A pattern alone would take `null` and lists as well, by the texts they turn into. */
+export function isLike(accepts: string, pattern: RegExp): Rule {
+  return oneOf(accepts, (value) => typeof value === 'string' && pattern.test(value));
+}
+
 export const isFunction: Rule = oneOf('a function', (value) => typeof value === 'function');
 export const isBoolean: Rule = oneOf('true or false', (value) => typeof value === 'boolean');
 

@@ -21,7 +21,7 @@ export type NotKept = 'unfaithful' | 'too-large' | 'newer-version';
 
 /** What became of an outcome on its way into the record. */
 export type Encoded =
-  | { readonly kind: 'kept'; readonly text: string }
+  | { readonly kind: 'kept'; readonly of: 'value' | 'rejection'; readonly text: string }
   | { readonly kind: 'not-kept'; readonly text: string; readonly reason: NotKept; readonly detail: string }
   /** A server error is no outcome: stored, it would be replayed long after the fault is mended. */
   | { readonly kind: 'server-error'; readonly status: number };
@@ -40,11 +40,11 @@ export function encodeOutcome(outcome: Outcome): Encoded {
   if (status !== undefined && status >= 500) return { kind: 'server-error', status };
   if (outcome.kind === 'not-kept') return notKept(outcome.reason, 'it was not kept before', status);
   if (outcome.kind === 'rejection')
-    return keptWithinLimit(`${version}r${JSON.stringify(outcome.rejection)}`, status);
-  if (outcome.value === undefined) return { kind: 'kept', text: `${version}u` };
+    return keptWithinLimit('rejection', `${version}r${JSON.stringify(outcome.rejection)}`, status);
+  if (outcome.value === undefined) return { kind: 'kept', of: 'value', text: `${version}u` };
   const json = storable(outcome.value);
   if (json.kind === 'unfaithful') return notKept('unfaithful', json.detail, status);
-  return keptWithinLimit(`${version}v${json.text}`, status);
+  return keptWithinLimit('value', `${version}v${json.text}`, status);
 }
 
 /** The outcome of a stored text. What this version cannot read is never run again: it counts as not kept. */
@@ -65,9 +65,9 @@ export function decodeOutcome(text: string | undefined): Outcome {
   }
 }
 
-function keptWithinLimit(text: string, status: number | undefined): Encoded {
+function keptWithinLimit(of: 'value' | 'rejection', text: string, status: number | undefined): Encoded {
   const bytes = Buffer.byteLength(text);
-  if (bytes <= maximumOutcomeBytes) return { kind: 'kept', text };
+  if (bytes <= maximumOutcomeBytes) return { kind: 'kept', of, text };
   return notKept('too-large', `it takes ${bytes} bytes of ${maximumOutcomeBytes}`, status);
 }
 

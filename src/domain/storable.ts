@@ -8,7 +8,7 @@ type Marked =
 
 /** A result as text that restores to the same result, or why it does not. */
 export type Storable =
-  | { readonly kind: 'text'; readonly text: string }
+  | { readonly kind: 'text'; readonly text: string; /** What the text says. */ readonly form: unknown }
   | { readonly kind: 'unfaithful'; readonly detail: string };
 
 /**
@@ -21,7 +21,7 @@ export function storable(value: unknown): Storable {
   const copied = copy(value, 'result', new Set(), faults);
   const [fault] = faults;
   return fault === undefined
-    ? { kind: 'text', text: JSON.stringify(copied) }
+    ? { kind: 'text', text: JSON.stringify(copied), form: copied }
     : { kind: 'unfaithful', detail: fault };
 }
 
@@ -53,6 +53,7 @@ function copy(value: unknown, path: string, ancestors: Set<object>, faults: stri
       ? fault('an invalid Date')
       : { [mark]: 'date', text: value.toISOString() };
   }
+  if (isBoxed(value)) return copy(value.valueOf(), path, ancestors, faults);
   if (isOpaque(value)) return fault(`an instance of ${value.constructor?.name ?? 'a class'}`);
   if (ancestors.has(value)) return fault('a cycle');
   if (ancestors.size >= 1000) return fault('nested deeper than 1000 levels');
@@ -77,13 +78,21 @@ function copyMembers(value: object, path: string, ancestors: Set<object>, faults
   return Object.hasOwn(members, mark) ? { [mark]: 'object', value: members } : members;
 }
 
+function isBoxed(value: object): boolean {
+  return value instanceof Number || value instanceof String || value instanceof Boolean;
+}
+
 /** Objects whose contents JSON does not see. A stream is recognised without being touched. */
 function isOpaque(value: object): boolean {
-  if (value instanceof Map || value instanceof Set || value instanceof WeakMap || value instanceof WeakSet)
-    return true;
-  if (value instanceof Promise || value instanceof Error || value instanceof RegExp) return true;
-  if (ArrayBuffer.isView(value) || value instanceof ArrayBuffer) return true;
-  return 'pipe' in value || 'getReader' in value || Symbol.asyncIterator in value || isFetchBody(value);
+  if (value instanceof Error || value instanceof RegExp || ArrayBuffer.isView(value)) return true;
+  // Map, Set, Promise, ArrayBuffer, Headers, Blob and their like name themselves, in every realm
+  if (Symbol.toStringTag in value && !hasMethod(value, 'toJSON')) return true;
+  const isStream = hasMethod(value, 'pipe') || hasMethod(value, 'getReader');
+  return isStream || Symbol.asyncIterator in value || isFetchBody(value);
+}
+
+function hasMethod(value: object, name: string): boolean {
+  return typeof (value as Record<string, unknown>)[name] === 'function';
 }
 
 /** A fetch Response or Request: its `body` is a getter of the class, not data of its own. */

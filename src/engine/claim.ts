@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { deriveKey, deriveUuid } from '../domain/derive.ts';
 import type { OnceRecord } from '../domain/record.ts';
 import type { Request } from './request.ts';
 
@@ -19,7 +20,18 @@ export interface Claim {
   readonly attempt: number;
   /** False where nothing protects this run: a safe method, no key where none is required, or switched off. */
   readonly held: boolean;
-  /** Aborts when the lease is over (or Middy's early timeout fires): from then on somebody else may run. */
+  /**
+   * The key to hand to a downstream for one step of the work, so that it recognises the step when a later attempt takes it
+   * again. Derived from the record's id: the same in every attempt, process and version; 43 URL-safe characters. The
+   * same step several times needs an index.
+   */
+  token(name: string, index?: number): string;
+  /** The same as a UUID, for an id that must be the same in every attempt. Costs nothing. */
+  uuid(name: string, index?: number): string;
+  /**
+   * Aborts when the lease is over: from then on somebody else may run. In the handler's seat also when Middy's early
+   * timeout fires.
+   */
   readonly signal: AbortSignal;
 }
 
@@ -55,6 +67,7 @@ export function heldClaim(request: Request, record: OnceRecord): HeldClaim {
     fence,
     attempt,
     held: true,
+    ...derivedFrom(id),
     get signal() {
       return lease.signal();
     },
@@ -62,10 +75,30 @@ export function heldClaim(request: Request, record: OnceRecord): HeldClaim {
   return { id, owner, fence, request, claim, done: () => lease.stop() };
 }
 
-/** What a handler that runs unprotected gets in the claim's place, so that it needs no second way to be written. */
+/**
+ * What a handler that runs unprotected gets in the claim's place, so that it needs no second way to be written. Its tokens
+ * are of this one run: nothing tells a retry of it from another intent.
+ */
 export function unheldClaim(operation: string): Claim {
-  const signal = new AbortController().signal;
-  return { id: '', operation, scope: '', key: '', fence: 0, attempt: 1, held: false, signal };
+  const { signal } = new AbortController();
+  return {
+    id: '',
+    operation,
+    scope: '',
+    key: '',
+    fence: 0,
+    attempt: 1,
+    held: false,
+    ...derivedFrom(newOwner()),
+    signal,
+  };
+}
+
+function derivedFrom(parent: string): Pick<Claim, 'token' | 'uuid'> {
+  return {
+    token: (name, index) => deriveKey(parent, name, index),
+    uuid: (name, index) => deriveUuid(parent, name, index),
+  };
 }
 
 /** Made when first asked for: most handlers never do. The timer does not keep the process alive. */

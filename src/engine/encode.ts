@@ -14,3 +14,12 @@ export function encodeFor({ storedForm }: Operation, outcome: Outcome): Encoded 
     return encodeOutcome({ kind: 'not-kept', reason: 'unfaithful' });
   }
 }
+
+/** Tells the observer how a claim was completed. */
+export function reportCompleted({ name: operation, observe }: Operation, id: string, encoded: Encoded): void {
+  if (encoded.kind === 'not-kept') {
+    observe({ type: 'not-kept', operation, id, reason: encoded.reason, detail: encoded.detail });
+  } else if (encoded.kind === 'kept') {
+    observe({ type: 'completed', operation, id, outcome: encoded.of });
+  }
+}

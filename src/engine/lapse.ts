@@ -1,7 +1,8 @@
+import { decodeOutcome } from '../domain/outcome.ts';
 import { expirySeconds, nextFence, type OnceRecord } from '../domain/record.ts';
 import { type Answered, refuseInDoubt, replayOutcome } from './begun.ts';
 import { newOwner } from './claim.ts';
-import { encodeFor } from './encode.ts';
+import { encodeFor, reportCompleted } from './encode.ts';
 import type { LapsedClaim, LapseRule, Reconciled } from './operation.ts';
 import { callLimits, type Request } from './request.ts';
 import { type Found, takeOver } from './take.ts';
@@ -70,9 +71,9 @@ function isSettled({ operation }: Request, record: OnceRecord, { settleAfter }: 
 }
 
 async function completeFound(request: Request, seen: OnceRecord, found: unknown): Promise<Answered | Found> {
-  const { store, retention } = request.operation;
-  const outcome = { kind: 'value', value: found } as const;
-  const encoded = encodeFor(request.operation, outcome);
+  const { operation } = request;
+  const { store, retention } = operation;
+  const encoded = encodeFor(operation, { kind: 'value', value: found });
   if (encoded.kind === 'server-error') return leaveInDoubt(request, seen);
   const now = store.now();
   const written = await store.write(
@@ -89,7 +90,12 @@ async function completeFound(request: Request, seen: OnceRecord, found: unknown)
     callLimits(request),
   );
   if (written.kind === 'refused') return { kind: 'standing', record: written.record };
-  return replayOutcome(request, outcome);
+  reportCompleted(operation, request.id, encoded);
+  // everybody gets the stored form; where it cannot be stored, at least whoever asked gets what was found
+  return replayOutcome(
+    request,
+    encoded.kind === 'kept' ? decodeOutcome(encoded.text) : { kind: 'value', value: found },
+  );
 }
 
 /**

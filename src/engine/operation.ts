@@ -45,8 +45,8 @@ export interface OperationOptions<Result> {
    */
   readonly retention?: Duration;
   /**
-   * How long a claim is believed without news. Default: the time the invocation has left plus 2 seconds, since Lambda
-   * kills some time after the deadline; without a Lambda context 15 minutes, Lambda's maximum. Up to 24 hours.
+   * How long a claim is believed without news. Default: the time the invocation has left, or without a Lambda context
+   * 15 minutes, Lambda's maximum; and 2 seconds, since Lambda kills some time after the deadline. Up to 24 hours.
    */
   readonly lease?: Duration;
   /** How far two hosts' clocks may differ: a claim lapses this much after its lease. Default 3 seconds, up to 1 minute. */
@@ -68,7 +68,7 @@ export interface OperationOptions<Result> {
   /**
    * What a returned result does with the claim. Default: a result with a `statusCode` completes when it is 2xx, 3xx or
    * a deliberate 4xx, is released on 401, 403, 409, 423, 425, 429 and 5xx, and holds on 408; any other result
-   * completes. A 5xx is never stored, whatever this says.
+   * completes. With a `reconcile` of your own a 5xx holds. A 5xx is never stored, whatever this says.
    */
   readonly classify?: (result: Result) => ValueVerdict;
   /**

@@ -1,12 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Encoded, Outcome } from '../domain/outcome.ts';
+import type { Outcome } from '../domain/outcome.ts';
 import { expirySeconds, judge, type OnceRecord } from '../domain/record.ts';
 import type { Transition } from '../domain/transition.ts';
 import { IdempotencyError, isIdempotencyError } from '../errors.ts';
 import type { Written } from '../store/store.ts';
 import { type Answered, refuse, refuseBusy, refuseInDoubt, replay } from './begun.ts';
 import type { HeldClaim } from './claim.ts';
-import { encodeFor } from './encode.ts';
+import { encodeFor, reportCompleted } from './encode.ts';
 import { callLimits, timeLeft } from './request.ts';
 import { type Ended, toRejection, verdictOfError, verdictOfValue } from './verdict.ts';
 
@@ -42,7 +42,10 @@ export async function complete(held: HeldClaim, outcome: Outcome): Promise<Settl
   held.done();
   const { operation } = held.request;
   const encoded = encodeFor(operation, outcome);
-  if (encoded.kind === 'server-error') return release(held, `status ${encoded.status}`);
+  if (encoded.kind === 'server-error') {
+    const reason = `status ${encoded.status}`;
+    return operation.onLapse.kind === 'reconcile' ? hold(held, reason) : release(held, reason);
+  }
   const now = operation.store.now();
   const written = await persist(held, 'complete', {
     kind: 'complete',
@@ -53,7 +56,7 @@ export async function complete(held: HeldClaim, outcome: Outcome): Promise<Settl
   });
   if (written === 'failed') return { kind: 'own', end: 'completed' };
   if (written.kind === 'refused') return lost(held, written.record);
-  reportCompleted(held, outcome, encoded);
+  reportCompleted(operation, held.id, encoded);
   return { kind: 'own', end: 'completed' };
 }
 
@@ -112,15 +115,6 @@ function lost({ request, id }: HeldClaim, record: OnceRecord | undefined): Settl
   if (record !== undefined && judgement === 'busy') return refuseBusy(request, record);
   if (judgement === 'lapsed' || judgement === 'in-doubt') return refuseInDoubt(request);
   return refuse(request, 'lease-lost', 'The lease ran out and the claim was given away.', { retryAfter: 1 });
-}
-
-function reportCompleted({ request, id }: HeldClaim, outcome: Outcome, encoded: Encoded): void {
-  const { name: operation, observe } = request.operation;
-  if (encoded.kind === 'not-kept') {
-    observe({ type: 'not-kept', operation, id, reason: encoded.reason, detail: encoded.detail });
-  } else if (outcome.kind !== 'not-kept') {
-    observe({ type: 'completed', operation, id, outcome: outcome.kind });
-  }
 }
 
 function nameOf(error: unknown): string {

@@ -12,6 +12,8 @@ export interface LookupQuery {
   readonly operation: string;
   readonly scope: string;
   readonly key: string;
+  /** The operation's `skew`, where it is not the default of 3 seconds: it decides when a claim counts as lapsed. */
+  readonly skew?: Duration;
   /** Also return the stored answer. Default `false`: a status page should not leak bodies. */
   readonly withOutcome?: boolean;
 }
@@ -41,7 +43,7 @@ export type Resolution = Omit<LookupQuery, 'withOutcome'> & {
   readonly why: string;
   /** The fence that a lookup showed; when given, the record must still carry it. */
   readonly fence?: number;
-  /** How long the outcome replays. Default 24 hours, as everywhere. */
+  /** How long the outcome replays: the operation's own retention. Default 24 hours. */
   readonly retention?: Duration;
 } & (
     | { readonly as: 'completed'; readonly value: unknown }
@@ -52,7 +54,7 @@ export type Resolution = Omit<LookupQuery, 'withOutcome'> & {
 
 /** A person is not in a hurry, a broken store should still be noticed. */
 const limits = { budget: 5000 };
-const skew = 3000;
+const defaultSkew = { seconds: 3 };
 const day = 86_400_000;
 
 /** Adds what people need to what the engine needs. */
@@ -66,7 +68,7 @@ export function withInspection(driver: StoreDriver): Store {
 async function lookup(driver: StoreDriver, query: LookupQuery): Promise<Lookup | undefined> {
   const record = await driver.read(identify(query), limits);
   if (record === undefined || isExpired(record, driver.now())) return undefined;
-  return describe(record, driver.now(), query.withOutcome ?? false);
+  return describe(record, driver.now(), query);
 }
 
 async function resolve(driver: StoreDriver, resolution: Resolution): Promise<Lookup> {
@@ -79,7 +81,7 @@ async function resolve(driver: StoreDriver, resolution: Resolution): Promise<Loo
       id,
     });
   }
-  if (record.state !== 'in-doubt' && !isLapsed(record, now, skew)) throw notOpen(record);
+  if (record.state !== 'in-doubt' && !isLapsed(record, now, skewOf(resolution))) throw notOpen(record);
   const written = await driver.write(decide(record, resolution, now), limits);
   if (written.kind === 'refused') {
     throw new IdempotencyError('lease-lost', 'The record changed while it was resolved: look it up again.', {
@@ -87,7 +89,7 @@ async function resolve(driver: StoreDriver, resolution: Resolution): Promise<Loo
     });
   }
   const resolved = await driver.read(id, limits);
-  return describe(resolved ?? record, now, true);
+  return describe(resolved ?? record, now, { ...resolution, withOutcome: true });
 }
 
 function notOpen(record: OnceRecord): IdempotencyError {
@@ -139,11 +141,11 @@ function requireText(name: string, value: unknown): void {
   throw new IdempotencyError('options', `"${name}" must be a non-empty string.`);
 }
 
-function describe(record: OnceRecord, now: number, withOutcome: boolean): Lookup {
+function describe(record: OnceRecord, now: number, query: LookupQuery): Lookup {
   const outcome = record.state === 'completed' ? decodeOutcome(record.outcome) : undefined;
   return {
     id: record.id,
-    state: stateOf(record, outcome, now),
+    state: stateOf(record, outcome, now, skewOf(query)),
     fence: record.fence,
     attempt: record.attempt,
     claimedAt: new Date(record.claimedAt),
@@ -152,11 +154,22 @@ function describe(record: OnceRecord, now: number, withOutcome: boolean): Lookup
     ...(record.endedAt !== undefined && { endedAt: new Date(record.endedAt) }),
     ...(record.resolvedBy !== undefined && { resolvedBy: record.resolvedBy }),
     ...(record.resolvedWhy !== undefined && { resolvedWhy: record.resolvedWhy }),
-    ...(withOutcome && outcome !== undefined && { outcome }),
+    ...(query.withOutcome === true && outcome !== undefined && { outcome }),
   };
 }
 
-function stateOf(record: OnceRecord, outcome: Outcome | undefined, now: number): Lookup['state'] {
+function skewOf({ skew = defaultSkew }: Pick<LookupQuery, 'skew'>): number {
+  const length = toMilliseconds(skew);
+  if (length === undefined) throw new IdempotencyError('options', '"skew" must be a duration.');
+  return length;
+}
+
+function stateOf(
+  record: OnceRecord,
+  outcome: Outcome | undefined,
+  now: number,
+  skew: number,
+): Lookup['state'] {
   if (isLapsed(record, now, skew)) return 'lapsed';
   return outcome?.kind === 'rejection' ? 'rejected' : record.state;
 }

@@ -90,6 +90,7 @@ describe('every decision is told, in order', () => {
         { type: 'reconciled', verdict: 'unknown' },
         { type: 'refused', code: 'in-doubt' },
         { type: 'reconciled', verdict: 'found' },
+        { type: 'completed', outcome: 'value' },
         { type: 'replayed', outcome: 'value' },
       ),
     );

@@ -87,14 +87,15 @@ function headerValues({ multiValueHeaders, headers }: HttpEvent, name: string): 
     .map(([, value]) => value);
 }
 
-/** The map with every value where there is one; the other holds only the last value of each name. */
+/** The other map holds only the last value of each name, so it counts for names that the one with all values lacks. */
 function pairs(multiple: MultiValues | undefined, single: Values | undefined): [string, string][] {
-  if (multiple !== undefined && multiple !== null) {
-    return Object.entries(multiple).flatMap(([name, values]) =>
-      (values ?? []).map((value): [string, string] => [name, String(value)]),
-    );
-  }
-  return Object.entries(single ?? {}).flatMap(([name, value]) =>
-    value === undefined || value === null ? [] : [[name, String(value)] as [string, string]],
+  const all = Object.entries(multiple ?? {}).flatMap(([name, values]) =>
+    (values ?? []).map((value): [string, string] => [name, String(value)]),
   );
+  const others = Object.entries(single ?? {}).flatMap(([name, value]): [string, string][] =>
+    value === undefined || value === null || Object.hasOwn(multiple ?? {}, name)
+      ? []
+      : [[name, String(value)]],
+  );
+  return [...all, ...others];
 }

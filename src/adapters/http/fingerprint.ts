@@ -26,13 +26,15 @@ function bodyMeaning({ body, isBase64Encoded }: HttpRequest, selection: BodySele
   const text = isBase64Encoded ? decodeText(bytes) : body;
   const document = text === undefined ? undefined : parseJson(text);
   if (document !== undefined) return ['json', select(document, selection)];
+  // a lone surrogate has no bytes: replaced, it would make different bodies equal
+  if (text?.isWellFormed() === false) return ['text', text];
   return ['bytes', createHash('sha256').update(bytes).digest('base64url')];
 }
 
-/** The text, if the bytes are text at all: replacement characters would make different bodies equal. */
+/** The text, if the bytes are text at all; with its byte order mark, as the same text has that was not encoded. */
 function decodeText(bytes: Uint8Array): string | undefined {
   try {
-    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
   } catch {
     return undefined;
   }

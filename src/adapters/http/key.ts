@@ -4,6 +4,7 @@ import { IdempotencyError } from '../../errors.ts';
 const longestKey = 255;
 
 const printable = /^[\x20-\x7e]+$/;
+const line = /^[\t\x20-\x7e]*$/;
 const quoted = /^"((?:[^"\\]|\\["\\])*)"$/;
 
 /**
@@ -20,13 +21,15 @@ export function parseKey(header: string, values: readonly string[]): string | un
   return first;
 }
 
-/** One part per value; commas inside quotes do not count. */
+/** One part per value, empty ones included; commas inside a quoted string do not count. */
 function parts(value: string): string[] {
-  const trimmed = value.trim();
-  return trimmed.match(/(?:"(?:[^"\\]|\\.)*"|[^,])+/g) ?? [trimmed];
+  const ended = `${value},`.match(/(?:[ \t]*"(?:[^"\\]|\\.)*"[^,]*|[^,]*),/g) ?? [];
+  return ended.map((part) => part.slice(0, -1));
 }
 
 function parsePart(header: string, part: string): string {
+  // first, because `trim` would take away more than the spaces and tabs that HTTP allows around a value
+  if (!line.test(part)) throw invalid(header, 'has characters that are not printable ASCII');
   const text = part.trim();
   const key = text.startsWith('"') ? unquote(header, text) : text;
   if (key.trim() === '') throw invalid(header, 'is blank');

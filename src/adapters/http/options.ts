@@ -4,6 +4,7 @@ import {
   isBodySelection,
   isBoolean,
   isFunction,
+  isLike,
   isText,
   isTextList,
   isWord,
@@ -100,7 +101,8 @@ export interface HttpOperation<Event, Context> {
   readonly style: ProblemStyle;
 }
 
-const isHeaderName = oneOf('a header name', (value) => /^[!#$%&'*+.^_`|~\w-]+$/.test(value as string));
+const isHeaderName = isLike('a header name', /^[!#$%&'*+.^_`|~\w-]+$/);
+const isMethod = isLike('an upper-case HTTP method', /^[A-Z]+$/);
 
 const rules: Record<Exclude<keyof HttpOptions<never, never, never>, keyof OperationOptions<never>>, Rule> = {
   scope: either(isWord('none'), isFunction),
@@ -108,8 +110,7 @@ const rules: Record<Exclude<keyof HttpOptions<never, never, never>, keyof Operat
   header: isHeaderName,
   methods: oneOf(
     'a list of at least one upper-case HTTP method',
-    (value) =>
-      Array.isArray(value) && value.length > 0 && value.every((method) => /^[A-Z]+$/.test(method as string)),
+    (value) => Array.isArray(value) && value.length > 0 && value.every((method) => isMethod.test(method)),
   ),
   required: isBoolean,
   fingerprint: either(
@@ -133,10 +134,10 @@ export function defineHttpOperation<Event, Context, Result>(
   adapter: string,
   options: HttpOptions<Event, Context, Result>,
 ): HttpOperation<Event, Context> {
-  const isDenied = deniedBy(options?.denyHeaders ?? defaultDeniedHeaders);
   const operation = defineOperation(adapter, options, rules, ['scope'], (result) =>
     withoutDenied(result, isDenied),
   );
+  const isDenied = deniedBy(options.denyHeaders ?? defaultDeniedHeaders);
   const preset = presets[options.preset ?? 'ietf'];
   return {
     operation,

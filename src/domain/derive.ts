@@ -1,0 +1,30 @@
+import { createHash } from 'node:crypto';
+
+/** Part of every digest, so that a key derived here equals no other digest of the same texts. */
+const purpose = 'lambda-once key 1';
+
+/**
+ * A key for a downstream, derived and never generated: the same for the same parent, name and index in every attempt,
+ * process and version, another one for every other. 43 characters of URL-safe ASCII, out of which the parent cannot be
+ * recovered. Names are yours to choose; each call that must be told apart needs a name or an index of its own.
+ */
+export function deriveKey(parent: string, name: string, index?: number): string {
+  return digest(parent, name, index).toString('base64url');
+}
+
+/** The same as a UUID (version 8, RFC 9562, section 5.8), for what takes nothing else. */
+export function deriveUuid(parent: string, name: string, index?: number): string {
+  const bytes = digest(parent, name, index).subarray(0, 16);
+  bytes[6] = ((bytes[6] ?? 0) & 0x0f) | 0x80;
+  bytes[8] = ((bytes[8] ?? 0) & 0x3f) | 0x80;
+  const hex = bytes.toString('hex');
+  return [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20), hex.slice(20)].join('-');
+}
+
+/** Each part after its length, so that no two lists of parts run together to the same text. */
+function digest(parent: string, name: string, index: number | undefined): Buffer {
+  const hash = createHash('sha256');
+  const parts = [purpose, parent, name, index === undefined ? '' : String(index)];
+  for (const part of parts) hash.update(`${Buffer.byteLength(part)}:`).update(part);
+  return hash.digest();
+}
