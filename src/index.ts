@@ -35,12 +35,9 @@ export type { LambdaContext } from './engine/request.ts';
 export type { FailureVerdict, ValueVerdict } from './engine/verdict.ts';
 export { type ErrorCode, IdempotencyError, isIdempotencyError } from './errors.ts';
 export { claimOf } from './middleware/claim-of.ts';
-export { type IdempotencyMiddleware, idempotency, type MiddyRequest } from './middleware/idempotency.ts';
-export {
-  type SqsIdempotencyMiddleware,
-  type SqsMiddyRequest,
-  sqsIdempotency,
-} from './middleware/sqs-idempotency.ts';
+export { idempotency } from './middleware/idempotency.ts';
+export type { MiddyHooks, MiddyRequest } from './middleware/middy.ts';
+export { sqsIdempotency } from './middleware/sqs-idempotency.ts';
 export { attribute, environment } from './names.ts';
 export { type DynamoClient, type DynamoStoreOptions, dynamoStore } from './store/dynamo/store.ts';
 export type { Lookup, LookupQuery, Resolution } from './store/inspect.ts';

@@ -44,11 +44,22 @@ export function encodeOutcome(outcome: Outcome): Encoded {
   if (outcome.value === undefined) return { kind: 'kept', of: 'value', text: `${version}u` };
   const json = storable(outcome.value);
   if (json.kind === 'unfaithful') return notKept('unfaithful', json.detail, status);
-  return keptWithinLimit('value', `${version}v${json.text}`, status);
+  // a `toJSON` may say a status that the object does not show
+  const said = statusOfValue(json.form);
+  if (said !== undefined && said >= 500) return { kind: 'server-error', status: said };
+  return keptWithinLimit('value', `${version}v${json.text}`, said);
 }
 
 /** The outcome of a stored text. What this version cannot read is never run again: it counts as not kept. */
 export function decodeOutcome(text: string | undefined): Outcome {
+  try {
+    return read(text);
+  } catch {
+    return { kind: 'not-kept', reason: 'newer-version' };
+  }
+}
+
+function read(text: string | undefined): Outcome {
   const [stored, kind, body] = [text?.slice(0, 1), text?.slice(1, 2), text?.slice(2) ?? ''];
   if (stored !== version) return { kind: 'not-kept', reason: 'newer-version' };
   switch (kind) {

@@ -8,7 +8,8 @@ type Marked =
 
 /** A result as text that restores to the same result, or why it does not. */
 export type Storable =
-  | { readonly kind: 'text'; readonly text: string; /** What the text says. */ readonly form: unknown }
+  /** `form` is what the text says. */
+  | { readonly kind: 'text'; readonly text: string; readonly form: unknown }
   | { readonly kind: 'unfaithful'; readonly detail: string };
 
 /**

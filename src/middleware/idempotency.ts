@@ -11,23 +11,8 @@ import type { LambdaContext } from '../engine/request.ts';
 import { IdempotencyError } from '../errors.ts';
 import { lend } from './claim-of.ts';
 import { type Course, watch } from './course.ts';
+import { type MiddyHooks, type MiddyRequest, PerRequest } from './middy.ts';
 import { settleError, settleHook, settleUnsent } from './settle.ts';
-
-/** Middy's request, as far as it is used here. Typed structurally: Middy is an optional peer. */
-export interface MiddyRequest<Event, Context> {
-  event: Event;
-  context: Context;
-  response?: unknown;
-  error?: unknown;
-  earlyResponse?: unknown;
-}
-
-/** The three hooks. */
-export interface IdempotencyMiddleware<Event, Context> {
-  before(request: MiddyRequest<Event, Context>): Promise<void>;
-  after(request: MiddyRequest<Event, Context>): Promise<void>;
-  onError(request: MiddyRequest<Event, Context>): Promise<void>;
-}
 
 /** What a request of ours is in the middle of. */
 type Business =
@@ -53,10 +38,9 @@ type Business =
  */
 export function idempotency<Event = HttpEvent, Context = LambdaContext, Result = unknown>(
   options: HttpOptions<Event, Context, Result>,
-): IdempotencyMiddleware<Event, Context> {
+): MiddyHooks<Event, Context> {
   const http = defineHttpOperation('idempotency', options);
-  // hooks of one request find each other through the request: one process may serve many at once
-  const businesses = new WeakMap<object, Business>();
+  const businesses = new PerRequest<Business>();
 
   async function idempotencyBefore(request: MiddyRequest<Event, Context>): Promise<void> {
     const refuse = (error: IdempotencyError): never => {
@@ -83,7 +67,7 @@ export function idempotency<Event = HttpEvent, Context = LambdaContext, Result =
   }
 
   async function idempotencyAfter(request: MiddyRequest<Event, Context>): Promise<void> {
-    const business = take(businesses, request);
+    const business = businesses.take(request);
     if (business?.kind !== 'held') return;
     const { response } = request;
     if (isUnserialized(request)) {
@@ -98,7 +82,7 @@ export function idempotency<Event = HttpEvent, Context = LambdaContext, Result =
   }
 
   async function idempotencyOnError(request: MiddyRequest<Event, Context>): Promise<void> {
-    const business = take(businesses, request);
+    const business = businesses.take(request);
     if (business === undefined) return;
     if (business.kind === 'refused') return overlay(http, request, business.error);
     const settled = await settleError(business.held, business.course(), request.response);
@@ -106,12 +90,6 @@ export function idempotency<Event = HttpEvent, Context = LambdaContext, Result =
   }
 
   return { before: idempotencyBefore, after: idempotencyAfter, onError: idempotencyOnError };
-}
-
-function take(businesses: WeakMap<object, Business>, request: object): Business | undefined {
-  const business = businesses.get(request);
-  businesses.delete(request);
-  return business;
 }
 
 /** An HTTP answer whose body is data: only a serializer outside can turn it into text, and replays pass it by. */

@@ -26,23 +26,11 @@ import { complete, hold, type Settled } from '../engine/settle.ts';
 import { IdempotencyError } from '../errors.ts';
 import { lend } from './claim-of.ts';
 import { type Course, watch } from './course.ts';
+import { type MiddyHooks, type MiddyRequest, PerRequest } from './middy.ts';
 import { settleHook } from './settle.ts';
 
-/** Middy's request for a batch. */
-export interface SqsMiddyRequest<Item, Context> {
-  event: { Records: Item[] };
-  context: Context;
-  response?: unknown;
-  error?: unknown;
-  earlyResponse?: unknown;
-}
-
-/** The three hooks. */
-export interface SqsIdempotencyMiddleware<Item, Context> {
-  before(request: SqsMiddyRequest<Item, Context>): Promise<void>;
-  after(request: SqsMiddyRequest<Item, Context>): Promise<void>;
-  onError(request: SqsMiddyRequest<Item, Context>): Promise<void>;
-}
+/** An SQS event, or what is left of it for the handler. */
+type Batch<Item> = { Records: Item[] };
 
 /** A batch in the middle of its handler. */
 interface Business<Item> {
@@ -73,17 +61,11 @@ interface Business<Item> {
  */
 export function sqsIdempotency<Item extends SqsRecordLike = SqsRecordLike, Context = LambdaContext>(
   options: SqsOptions<Item, Context, unknown>,
-): SqsIdempotencyMiddleware<Item, Context> {
+): MiddyHooks<Batch<Item>, Context> {
   const batch = defineSqsOperation('sqsIdempotency', options);
-  const businesses = new WeakMap<object, Business<Item>>();
+  const businesses = new PerRequest<Business<Item>>();
 
-  const take = (request: object): Business<Item> | undefined => {
-    const business = businesses.get(request);
-    businesses.delete(request);
-    return business;
-  };
-
-  async function sqsIdempotencyBefore(request: SqsMiddyRequest<Item, Context>): Promise<void> {
+  async function sqsIdempotencyBefore(request: MiddyRequest<Batch<Item>, Context>): Promise<void> {
     if (isSwitchedOff()) return passThrough(batch, request.event.Records);
     const business = await claimAll(batch, request);
     if (business.held.size === 0) {
@@ -96,8 +78,8 @@ export function sqsIdempotency<Item extends SqsRecordLike = SqsRecordLike, Conte
     request.event = { ...request.event, Records: records.map(({ record }) => record) };
   }
 
-  async function sqsIdempotencyAfter(request: SqsMiddyRequest<Item, Context>): Promise<void> {
-    const business = take(request);
+  async function sqsIdempotencyAfter(request: MiddyRequest<Batch<Item>, Context>): Promise<void> {
+    const business = businesses.take(request);
     if (business === undefined) return;
     const identifiers = new Set([...business.held.keys()].map(({ identifier }) => identifier));
     const told = readReport(request.response, identifiers);
@@ -112,8 +94,8 @@ export function sqsIdempotency<Item extends SqsRecordLike = SqsRecordLike, Conte
     request.response = merged(batch, business);
   }
 
-  async function sqsIdempotencyOnError(request: SqsMiddyRequest<Item, Context>): Promise<void> {
-    const business = take(request);
+  async function sqsIdempotencyOnError(request: MiddyRequest<Batch<Item>, Context>): Promise<void> {
+    const business = businesses.take(request);
     if (business === undefined) return;
     const { firstError } = business.course();
     await settleAll(batch, business, { kind: 'thrown', error: firstError });
@@ -135,7 +117,7 @@ function passThrough<Item, Context>(
 /** Claims in the order of the lanes. What is refused is reported; what was done before is neither run nor reported. */
 async function claimAll<Item extends SqsRecordLike, Context>(
   batch: BatchOperation<Item, Context>,
-  request: SqsMiddyRequest<Item, Context>,
+  request: MiddyRequest<Batch<Item>, Context>,
 ): Promise<Business<Item>> {
   const { event, context } = request;
   const deliveries = await deliveriesOf(batch, event?.Records, context);

@@ -8,10 +8,13 @@ export interface Shown {
   readonly title: string;
   readonly sent: number;
   readonly effects: number;
-  /** How often each answer came: `201`, `201 replayed`, `409 busy`, `killed`. */
+  /** How often each answer came: `201`, `201 replayed`, `409 busy`, `killed`; of a queue `done`, `failed to DLQ`. */
   readonly answers: ReadonlyMap<string, number>;
   readonly faults: readonly string[];
 }
+
+/** One scene: plays and says what it showed. */
+export type Scene = (world: World) => Promise<Shown>;
 
 /** What a scene must show. An answer list counts exactly; a function judges where the order of things is open. */
 export interface Must {
@@ -56,7 +59,9 @@ export class Stage {
       body: order.body ?? JSON.stringify({ account: this.account, amount: 20 }),
       ...(order.tenant !== undefined && { tenant: order.tenant }),
     });
-    const result = await this.#world.function(this.#handler).invoke(event, started === undefined ? {} : { started });
+    const result = await this.#world
+      .function(this.#handler)
+      .invoke(event, started === undefined ? {} : { started });
     const answer = nameOf(result);
     this.#answers.set(answer, (this.#answers.get(answer) ?? 0) + 1);
     return result;
@@ -74,20 +79,22 @@ export class Stage {
   /** Compares what happened with what must have happened. */
   async close(title: string, must: Must): Promise<Shown> {
     const effects = await this.#world.chargesOf(this.account);
-    const faults: string[] = [];
-    if (effects !== must.effects) faults.push(`${effects} effects, not ${must.effects}`);
-    if (!this.#isAnswered(must.answers)) faults.push(`answers are not ${describe(must.answers)}`);
-    return { title, sent: this.#sent, effects, answers: this.#answers, faults };
+    return compare({ title, sent: this.#sent, effects, answers: this.#answers }, must);
   }
+}
 
-  #isAnswered(must: Must['answers']): boolean {
-    if (typeof must === 'function') return must(this.#answers);
-    const entries = Object.entries(must);
-    return (
-      entries.length === this.#answers.size &&
-      entries.every(([name, count]) => this.#answers.get(name) === count)
-    );
-  }
+/** What was seen, with what is wrong about it. */
+export function compare(seen: Omit<Shown, 'faults'>, must: Must): Shown {
+  const faults: string[] = [];
+  if (seen.effects !== must.effects) faults.push(`${seen.effects} effects, not ${must.effects}`);
+  if (!isAnswered(seen.answers, must.answers)) faults.push(`answers are not ${describe(must.answers)}`);
+  return { ...seen, faults };
+}
+
+function isAnswered(answers: Shown['answers'], must: Must['answers']): boolean {
+  if (typeof must === 'function') return must(answers);
+  const entries = Object.entries(must);
+  return entries.length === answers.size && entries.every(([name, count]) => answers.get(name) === count);
 }
 
 function describe(must: Must['answers']): string {

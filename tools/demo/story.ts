@@ -1,9 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type Shown, Stage } from './scene.ts';
+import { type Scene, Stage } from './scene.ts';
+import { shippedOnce } from './shipping.ts';
 import type { World } from './world.ts';
-
-/** One scene: plays and says what it showed. */
-export type Scene = (world: World) => Promise<Shown>;
 
 /** Milliseconds: the function's timeout, 2 s of grace, 1 s of skew allowance, and a little. */
 const untilLapsed = 6500;
@@ -122,7 +120,19 @@ export const story: readonly Scene[] = [
   killedAndHeld,
   killedAndRerun,
   afterRetention,
+  shippedOnce,
 ];
+
+/**
+ * Starts as many environments as the story needs at once: the storm's, and one for each scene that plays beside it. Cold
+ * starts in the middle of it would starve, on few cores, what is played.
+ */
+export async function prewarm(world: World): Promise<void> {
+  await world.function('holding').prewarm(storm + story.length);
+  await world.function('rerunning').prewarm(1);
+  await world.function('forgetful').prewarm(1);
+  await world.function('shipping').prewarm(1);
+}
 
 async function open(
   world: World,

@@ -10,8 +10,8 @@ import { type Books, setAccount, type Temper } from '../../examples/orders/bank.
 import { type Engine, localClientConfig, startEngine } from '../local/engine.ts';
 import { type LambdaFunction, startFunction } from '../local/runtime-api.ts';
 
-/** Names of the example's handlers. */
-export type Handler = 'holding' | 'rerunning' | 'forgetful';
+/** Names of the examples' handlers: those of `orders`, and the one of `shipping`. */
+export type Handler = 'holding' | 'rerunning' | 'forgetful' | 'shipping';
 
 /** Everything the story plays in: an engine, tables, and functions in processes of their own. */
 export interface World {
@@ -20,10 +20,14 @@ export interface World {
   setAccount(account: string, balance: number, temper?: Temper): Promise<void>;
   /** How often an account was charged: the effects that must not happen twice. */
   chargesOf(account: string): Promise<number>;
+  /** How many parcels an order became. */
+  parcelsOf(orderId: string): Promise<number>;
+  /** What the functions wrote to their logs so far. */
+  readonly lines: readonly string[];
   stop(): Promise<void>;
 }
 
-const tables = { once: 'once', accounts: 'accounts', ledger: 'ledger' };
+const tables = { once: 'once', accounts: 'accounts', ledger: 'ledger', parcels: 'parcels' };
 
 /** Milliseconds; short, so that a crash is settled while somebody watches. */
 const functionTimeout = 3000;
@@ -34,27 +38,35 @@ export async function startWorld({ timeout = functionTimeout }: { timeout?: numb
   const client = new DynamoDBClient(localClientConfig(engine.endpoint));
   const books: Books = { client, accounts: tables.accounts, ledger: tables.ledger };
   await createOnceTable({ client, tableName: tables.once });
-  await Promise.all([createTable(client, tables.accounts), createTable(client, tables.ledger)]);
+  await Promise.all(
+    [tables.accounts, tables.ledger, tables.parcels].map((name) => createTable(client, name)),
+  );
+  const lines: string[] = [];
+  const countOf = async (table: string, name: string, value: string): Promise<number> => {
+    const { Count } = await client.send(
+      new ScanCommand({
+        TableName: table,
+        ConsistentRead: true,
+        FilterExpression: '#name = :value',
+        ExpressionAttributeNames: { '#name': name },
+        ExpressionAttributeValues: { ':value': { S: value } },
+      }),
+    );
+    return Count ?? 0;
+  };
   const functions = new Map<Handler, LambdaFunction>();
   return {
     engine,
     function: (handler) => {
-      const running = functions.get(handler) ?? startOrders(handler, engine.endpoint, timeout);
+      const running =
+        functions.get(handler) ?? start(handler, engine.endpoint, timeout, (line) => lines.push(line));
       functions.set(handler, running);
       return running;
     },
     setAccount: (account, balance, temper) => setAccount(books, account, balance, temper),
-    chargesOf: async (account) => {
-      const { Count } = await client.send(
-        new ScanCommand({
-          TableName: tables.ledger,
-          ConsistentRead: true,
-          FilterExpression: 'account = :account',
-          ExpressionAttributeValues: { ':account': { S: account } },
-        }),
-      );
-      return Count ?? 0;
-    },
+    chargesOf: (account) => countOf(tables.ledger, 'account', account),
+    parcelsOf: (orderId) => countOf(tables.parcels, 'orderId', orderId),
+    lines,
     stop: async () => {
       await Promise.all([...functions.values()].map((running) => running.stop()));
       client.destroy();
@@ -63,12 +75,19 @@ export async function startWorld({ timeout = functionTimeout }: { timeout?: numb
   };
 }
 
-function startOrders(handler: Handler, endpoint: string, timeout: number): LambdaFunction {
+function start(
+  handler: Handler,
+  endpoint: string,
+  timeout: number,
+  log: (line: string) => void,
+): LambdaFunction {
+  const [example, handlerName] = handler === 'shipping' ? ['shipping', 'handler'] : ['orders', handler];
   return startFunction({
-    file: fileURLToPath(new URL('../../examples/orders/handler.ts', import.meta.url)),
-    handlerName: handler,
-    name: `orders-${handler}`,
+    file: fileURLToPath(new URL(`../../examples/${example}/handler.ts`, import.meta.url)),
+    handlerName,
+    name: `${example}-${handlerName}`,
     timeout,
+    log,
     environment: {
       AWS_ENDPOINT_URL_DYNAMODB: endpoint,
       AWS_ACCESS_KEY_ID: 'local',
@@ -76,6 +95,7 @@ function startOrders(handler: Handler, endpoint: string, timeout: number): Lambd
       LAMBDA_ONCE_TABLE: tables.once,
       ACCOUNTS_TABLE: tables.accounts,
       LEDGER_TABLE: tables.ledger,
+      PARCELS_TABLE: tables.parcels,
     },
   });
 }

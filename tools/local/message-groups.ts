@@ -5,7 +5,7 @@ export class MessageGroups {
 
   /** Runs with all of these groups in hand, or waits until nobody else holds any of them. All at once: no deadlock. */
   async holding(groups: ReadonlySet<string>, work: () => Promise<void>): Promise<void> {
-    while (!this.#held.isDisjointFrom(groups)) await this.#given.promise;
+    while ([...groups].some((group) => this.#held.has(group))) await this.#given.promise;
     for (const group of groups) this.#held.add(group);
     try {
       await work();
