@@ -13,8 +13,11 @@ export type ErrorCode =
   | 'store'
   | 'reentrant';
 
-/** One HTTP answer per code. `outcome-not-kept` is 410 and not 409, because draft-aware clients retry a 409. */
-const answers: Record<ErrorCode, { status: number; title: string }> = {
+/**
+ * One HTTP answer per code. `outcome-not-kept` is 410 and not 409, because draft-aware clients retry a 409. `detail`
+ * takes the message's place where that is written for operators: it names tables, permissions and options.
+ */
+const answers: Record<ErrorCode, { status: number; title: string; detail?: string }> = {
   'key-missing': { status: 400, title: 'The idempotency key is missing' },
   'key-invalid': { status: 400, title: 'The idempotency key is malformed' },
   'key-reused': { status: 422, title: 'The idempotency key was used for another request' },
@@ -24,8 +27,12 @@ const answers: Record<ErrorCode, { status: number; title: string }> = {
   'input-invalid': { status: 400, title: 'The request cannot be identified' },
   'outcome-not-kept': { status: 410, title: 'The request was done, its answer was not kept' },
   'already-applied': { status: 409, title: 'The request was applied before' },
-  options: { status: 500, title: 'The idempotency options are wrong' },
-  store: { status: 503, title: 'The idempotency store is unavailable' },
+  options: { status: 500, title: 'The service is misconfigured', detail: 'Nothing was done.' },
+  store: {
+    status: 503,
+    title: 'The idempotency store is unavailable',
+    detail: 'Nothing was done. Try again with the same key.',
+  },
   reentrant: { status: 500, title: 'The operation called itself with the same key' },
 };
 
@@ -49,8 +56,10 @@ export class IdempotencyError extends Error {
   readonly status: number;
   readonly statusCode: number;
   readonly title: string;
-  /** Read by http-errors style handlers: the message is written for the caller. */
-  readonly expose = true;
+  /** Read by http-errors style handlers: whether the message may be shown to the caller. */
+  readonly expose: boolean;
+  /** What an HTTP caller is told. */
+  readonly detail: string;
   readonly retryAfter?: number;
   readonly id?: string;
   readonly originalStatus?: number;
@@ -62,6 +71,8 @@ export class IdempotencyError extends Error {
     this.status = answers[code].status;
     this.statusCode = this.status;
     this.title = answers[code].title;
+    this.expose = this.status < 500;
+    this.detail = answers[code].detail ?? message;
     if (detail.retryAfter !== undefined) this.retryAfter = detail.retryAfter;
     if (detail.id !== undefined) this.id = detail.id;
     if (detail.originalStatus !== undefined) this.originalStatus = detail.originalStatus;

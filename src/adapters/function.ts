@@ -1,13 +1,13 @@
 import { toJson } from '../domain/canonical-value.ts';
 import { fingerprintOf } from '../domain/fingerprint.ts';
-import { recordId } from '../domain/identity.ts';
 import { either, isFunction, isWord, oneOf } from '../domain/options.ts';
 import { type Claim, unheldClaim } from '../engine/claim.ts';
 import { defineOperation, type Operation, type OperationOptions } from '../engine/operation.ts';
-import { deadlineOf, type LambdaContext, type Request } from '../engine/request.ts';
-import { type Answer, isSwitchedOff, runOnce } from '../engine/run.ts';
-import { fromRejection } from '../engine/verdict.ts';
-import { IdempotencyError } from '../errors.ts';
+import { fromRejection } from '../engine/rejection.ts';
+import { type LambdaContext, newRequest, type Request } from '../engine/request.ts';
+import { type Answer, runOnce } from '../engine/run.ts';
+import { isSwitchedOff } from '../engine/switch.ts';
+import { IdempotencyError, isIdempotencyError } from '../errors.ts';
 import { requireKey, requireScope } from './identity.ts';
 
 /** Options of {@link idempotent}. */
@@ -15,11 +15,11 @@ export interface FunctionOptions<Input, Result> extends OperationOptions<Result>
   /** The caller's identity for one intent, out of the input: an order id, not a time, not a random value. */
   readonly key: (input: Input) => string | Promise<string>;
   /** Whose keys these are. Default `'none'`: the keys are unique by themselves. */
-  readonly scope?: 'none' | ((input: Input) => string | Promise<string>);
+  readonly scope?: 'none' | ((input: Input) => string | Promise<string>) | undefined;
   /**
    * What of the input must be the same under one key. Default: all of it. A function chooses, `false` switches it off.
    */
-  readonly fingerprint?: false | ((input: Input) => unknown);
+  readonly fingerprint?: false | ((input: Input) => unknown) | undefined;
 }
 
 /** The wrapped function. A Lambda context as second argument bounds the lease by the invocation's deadline. */
@@ -67,18 +67,19 @@ async function requestOf<Input, Result>(
   input: Input,
   context: LambdaContext | undefined,
 ): Promise<Request> {
-  const identity = {
-    operation: operation.name,
-    scope: scope === 'none' ? scope : requireScope(await scope(input)),
-    key: requireKey(await key(input)),
-  };
-  return {
-    operation,
-    identity,
-    id: recordId(identity),
-    fingerprint: fingerprint === false ? undefined : fingerprintOf(toJson(fingerprint(input))),
-    deadline: deadlineOf(context, operation.store.now()),
-  };
+  try {
+    const identity = {
+      scope: scope === 'none' ? scope : requireScope(await scope(input)),
+      key: requireKey(await key(input)),
+    };
+    const digest = fingerprint === false ? undefined : fingerprintOf(toJson(fingerprint(input)));
+    return newRequest(operation, identity, digest, context);
+  } catch (error) {
+    if (isIdempotencyError(error)) {
+      operation.observe({ type: 'refused', operation: operation.name, code: error.code });
+    }
+    throw error;
+  }
 }
 
 /** The answer as a function gives it: returned or thrown. */

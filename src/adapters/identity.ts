@@ -29,7 +29,7 @@ export function requireScope(scope: unknown): string {
   if (typeof scope === 'string' && scope.trim() !== '' && scope.isWellFormed()) return scope;
   throw new IdempotencyError(
     'input-invalid',
-    `The scope function must yield a non-empty string; it yielded ${describe(scope)}. Use scope: 'none' to have no scope.`,
+    `It cannot be told whose request this is: the scope function yielded ${describe(scope)}, not a non-empty string.`,
   );
 }
 

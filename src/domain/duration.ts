@@ -3,11 +3,11 @@
  * everywhere, because nobody can see whether `3600` meant seconds or milliseconds.
  */
 export interface Duration {
-  readonly days?: number;
-  readonly hours?: number;
-  readonly minutes?: number;
-  readonly seconds?: number;
-  readonly milliseconds?: number;
+  readonly days?: number | undefined;
+  readonly hours?: number | undefined;
+  readonly minutes?: number | undefined;
+  readonly seconds?: number | undefined;
+  readonly milliseconds?: number | undefined;
 }
 
 const milliseconds = { days: 86_400_000, hours: 3_600_000, minutes: 60_000, seconds: 1000, milliseconds: 1 };

@@ -12,9 +12,9 @@ export function fingerprintOf(meaning: Json): string {
 /** Which members of a JSON body take part: dotted paths, array positions by number (`items.0.sku`). */
 export interface BodySelection {
   /** Explicit allow-list. Without it, the whole body. */
-  readonly body?: readonly string[];
+  readonly body?: readonly string[] | undefined;
   /** Members whose text is compared in lower case; they take part as well. */
-  readonly lowercase?: readonly string[];
+  readonly lowercase?: readonly string[] | undefined;
 }
 
 /** The selected members by path. A member that is absent is left out, which differs from one that is `null`. */

@@ -88,7 +88,7 @@ function notKept(reason: NotKept, detail: string, status: number | undefined): E
 }
 
 /** The HTTP status an outcome stands for, if it has one. */
-export function statusOf(outcome: Outcome): number | undefined {
+function statusOf(outcome: Outcome): number | undefined {
   switch (outcome.kind) {
     case 'value':
       return statusOfValue(outcome.value);
@@ -104,7 +104,12 @@ export function statusOf(outcome: Outcome): number | undefined {
 /** `statusCode` of a result that has one, `"502"` included: API Gateway accepts the text as well. */
 export function statusOfValue(value: unknown): number | undefined {
   if (typeof value !== 'object' || value === null || !('statusCode' in value)) return undefined;
-  const { statusCode } = value;
-  if (typeof statusCode !== 'number' && typeof statusCode !== 'string') return undefined;
-  return Number(statusCode);
+  return toStatus(value.statusCode);
+}
+
+/** An HTTP status, three digits, as a number or its text; anything else is no status. */
+export function toStatus(value: unknown): number | undefined {
+  if (typeof value !== 'number' && typeof value !== 'string') return undefined;
+  const status = Number(value);
+  return Number.isInteger(status) && status >= 100 && status <= 999 ? status : undefined;
 }

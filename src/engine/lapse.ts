@@ -1,5 +1,6 @@
 import { decodeOutcome } from '../domain/outcome.ts';
 import { expirySeconds, nextFence, type OnceRecord } from '../domain/record.ts';
+import type { IdempotencyError } from '../errors.ts';
 import { type Answered, refuseInDoubt, replayOutcome } from './begun.ts';
 import { newOwner } from './claim.ts';
 import { encodeFor, reportCompleted } from './encode.ts';
@@ -103,14 +104,17 @@ async function completeFound(request: Request, seen: OnceRecord, found: unknown)
  * answer that fails to be written down is still the answer.
  */
 async function leaveInDoubt(request: Request, record: OnceRecord): Promise<Answered | Found> {
-  const { store, retention } = request.operation;
+  const { name, store, retention, observe } = request.operation;
   const now = store.now();
   const longEnough = record.expiresAt >= expirySeconds(now + retention / 2);
   if (record.state === 'in-doubt' && longEnough) return refuseInDoubt(request);
   const expiresAt = Math.max(record.expiresAt, expirySeconds(now + retention));
   const written = await store
     .write({ kind: 'doubt', seen: record, expiresAt }, callLimits(request))
-    .catch(() => ({ kind: 'applied' }) as const);
+    .catch((error: IdempotencyError) => {
+      observe({ type: 'store-failed', operation: name, id: request.id, at: 'doubt', error });
+      return { kind: 'applied' } as const;
+    });
   return written.kind === 'refused' ? { kind: 'standing', record: written.record } : refuseInDoubt(request);
 }
 

@@ -1,3 +1,4 @@
+import type { NotKept } from '../domain/outcome.ts';
 import type { ErrorCode, IdempotencyError } from '../errors.ts';
 
 /** What every event carries. Safe to log: the id holds a digest, never the key or the scope. */
@@ -16,7 +17,7 @@ export type OnceEvent =
     })
   | (Subject & { readonly type: 'completed'; readonly outcome: 'value' | 'rejection' })
   /** Completed, but the answer cannot be stored; duplicates get `outcome-not-kept`. */
-  | (Subject & { readonly type: 'not-kept'; readonly reason: string; readonly detail: string })
+  | (Subject & { readonly type: 'not-kept'; readonly reason: NotKept; readonly detail: string })
   /** Free to run again. */
   | (Subject & { readonly type: 'released'; readonly reason: string })
   /** Left to the lease: the effect may still be happening. */
@@ -43,7 +44,7 @@ export type OnceEvent =
   /** The store failed: why is in the error's message, for the operator. After the handler ran it changes no answer. */
   | (Subject & {
       readonly type: 'store-failed';
-      readonly at: 'claim' | 'complete' | 'release';
+      readonly at: 'claim' | 'complete' | 'release' | 'doubt';
       readonly error: IdempotencyError;
     });
 

@@ -1,5 +1,14 @@
 import { type Duration, toMilliseconds } from '../domain/duration.ts';
-import { checkOptions, either, isDuration, isFunction, isWord, oneOf, type Rule } from '../domain/options.ts';
+import {
+  checkOptions,
+  either,
+  isDuration,
+  isFunction,
+  isLike,
+  isWord,
+  oneOf,
+  type Rule,
+} from '../domain/options.ts';
 import { IdempotencyError } from '../errors.ts';
 import type { Store } from '../store/store.ts';
 import { harmless, type Observer } from './observe.ts';
@@ -28,7 +37,7 @@ export type OnLapse<Result> =
   | 'hold'
   | 'rerun'
   | Reconcile<Result>
-  | { readonly reconcile: Reconcile<Result>; readonly settleAfter?: Duration };
+  | { readonly reconcile: Reconcile<Result>; readonly settleAfter?: Duration | undefined };
 
 /** Options of every adapter. */
 export interface OperationOptions<Result> {
@@ -43,19 +52,19 @@ export interface OperationOptions<Result> {
    * your published retry deadline: longer than all retries, queues and human re-runs together. Default 24 hours, a
    * floor and not a recommendation. From 1 second to 5 years.
    */
-  readonly retention?: Duration;
+  readonly retention?: Duration | undefined;
   /**
    * How long a claim is believed without news. Default: the time the invocation has left, or without a Lambda context
    * 15 minutes, Lambda's maximum; and 2 seconds, since Lambda kills some time after the deadline. Up to 24 hours.
    */
-  readonly lease?: Duration;
+  readonly lease?: Duration | undefined;
   /** How far two hosts' clocks may differ: a claim lapses this much after its lease. Default 3 seconds, up to 1 minute. */
-  readonly skew?: Duration;
+  readonly skew?: Duration | undefined;
   /**
    * How long a duplicate waits for the running winner's answer before it is refused as `busy`. Bounded by the time the
    * invocation has left. Default: not at all. Up to 15 minutes, and never longer than `lease`.
    */
-  readonly wait?: Duration;
+  readonly wait?: Duration | undefined;
   /**
    * What a retry does about a claim whose lease is over:
    * - `'hold'` (default): refuse as `in-doubt` until somebody resolves it;
@@ -64,21 +73,21 @@ export interface OperationOptions<Result> {
    *   in doubt, absent runs again, but only when the lease ended longer ago than `settleAfter` (default 60 seconds: a
    *   dead process's last request may still be on its way, and few clients wait longer).
    */
-  readonly onLapse?: OnLapse<Result>;
+  readonly onLapse?: OnLapse<Result> | undefined;
   /**
    * What a returned result does with the claim. Default: a result with a `statusCode` completes when it is 2xx, 3xx or
    * a deliberate 4xx, is released on 401, 403, 409, 423, 425, 429 and 5xx, and holds on 408; any other result
    * completes. With a `reconcile` of your own a 5xx holds. A 5xx is never stored, whatever this says.
    */
-  readonly classify?: (result: Result) => ValueVerdict;
+  readonly classify?: ((result: Result) => ValueVerdict) | undefined;
   /**
    * What a thrown error does with the claim. Default: an error with a deliberate 4xx status is recorded and thrown again
    * on replay; a time-out (`TimeoutError`, `AbortError`, 408) holds, since the effect may still happen; with a
    * `reconcile` of your own every other error holds as well; the rest releases.
    */
-  readonly onFailure?: FailureVerdict | ((error: unknown) => FailureVerdict);
+  readonly onFailure?: FailureVerdict | ((error: unknown) => FailureVerdict) | undefined;
   /** Told of every decision. */
-  readonly observe?: Observer;
+  readonly observe?: Observer | undefined;
 }
 
 /** What the lapse options come down to. */
@@ -126,9 +135,7 @@ const isStore: Rule = oneOf('a store, such as dynamoStore()', (value) => {
 
 const rules: Record<keyof OperationOptions<unknown>, Rule> = {
   store: isStore,
-  operation: oneOf('1 to 64 letters, digits and . _ - / :', (value) =>
-    /^[\w./:-]{1,64}$/.test(value as string),
-  ),
+  operation: isLike('1 to 64 letters, digits and . _ - / :', /^[\w./:-]{1,64}$/),
   retention: isDuration({ seconds: 1 }, { days: 1827 }),
   lease: isDuration({ milliseconds: 1 }, { hours: 24 }),
   skew: isDuration({ milliseconds: 0 }, { minutes: 1 }),
@@ -191,7 +198,7 @@ function refuseContradictions(adapter: string, { lease, wait, retention, skew }:
   };
   if (retention < lease + skew) {
     refuse(
-      'option "retention" must be at least "lease" + "skew": a claim would be forgotten while it is live.',
+      'option "retention" must be at least "lease" + "skew": a retry at the end of the lease would find nothing.',
     );
   }
   if (wait > lease) refuse('option "wait" must not be longer than "lease": nobody answers after it.');

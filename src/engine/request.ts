@@ -1,4 +1,4 @@
-import type { Identity } from '../domain/identity.ts';
+import { type Identity, recordId } from '../domain/identity.ts';
 import type { Operation } from './operation.ts';
 
 /** One delivery that wants to run. Its identity is settled here, before anybody can change the event. */
@@ -30,10 +30,25 @@ const floor = 25;
 /** The store call that matters most gets this long at the most, so that a store that is down is told within two seconds. */
 const longestCall = 1400;
 
+/** A delivery's request, from what an adapter found out about it. */
+export function newRequest(
+  operation: Operation,
+  { scope, key }: { readonly scope: string; readonly key: string },
+  fingerprint: string | undefined,
+  context: unknown,
+  signal?: AbortSignal,
+): Request {
+  const identity = { operation: operation.name, scope, key };
+  const deadline = deadlineOf(context, operation.store.now());
+  const request = { operation, identity, id: recordId(identity), fingerprint, deadline };
+  return signal === undefined ? request : { ...request, signal };
+}
+
 /** When the invocation ends. Zero is a value; a missing or senseless number is not. */
-export function deadlineOf(context: LambdaContext | undefined, now: number): number | undefined {
-  if (typeof context?.getRemainingTimeInMillis !== 'function') return undefined;
-  const remaining = context.getRemainingTimeInMillis();
+export function deadlineOf(context: unknown, now: number): number | undefined {
+  const lambda = context as LambdaContext | null | undefined;
+  if (typeof lambda?.getRemainingTimeInMillis !== 'function') return undefined;
+  const remaining: unknown = lambda.getRemainingTimeInMillis();
   if (typeof remaining !== 'number' || Number.isNaN(remaining)) return undefined;
   return now + Math.min(Math.max(0, remaining), longestInvocation);
 }
@@ -55,6 +70,6 @@ export function timeLeft({ operation, deadline }: Request): number {
 }
 
 /** How long one store call may take. Past the deadline the process may still live for a moment: use it. */
-export function callLimits(request: Request, longest: number = longestCall): { budget: number } {
-  return { budget: Math.min(longest, Math.max(250, timeLeft(request))) };
+export function callLimits(request: Request): { budget: number } {
+  return { budget: Math.min(longestCall, Math.max(250, timeLeft(request))) };
 }

@@ -1,4 +1,3 @@
-import { environment } from '../names.ts';
 import { begin } from './begin.ts';
 import type { Answered } from './begun.ts';
 import type { Claim } from './claim.ts';
@@ -8,7 +7,7 @@ import { settle } from './settle.ts';
 import type { Ended } from './verdict.ts';
 
 /** How a delivery is answered: by its own run and what that did to the claim, by the first outcome, or by a refusal. */
-export type Answer = (Ended & { readonly end: 'completed' | 'released' | 'held' }) | Answered;
+export type Answer = (Ended & { readonly verdict: 'complete' | 'release' | 'hold' }) | Answered;
 
 /** Claim, run, settle: the whole life of one delivery whose handler we call ourselves. */
 export async function runOnce(request: Request, work: (claim: Claim) => unknown): Promise<Answer> {
@@ -17,7 +16,7 @@ export async function runOnce(request: Request, work: (claim: Claim) => unknown)
   const { held } = begun;
   const ended = await endOf(() => whileHolding(held.id, () => work(held.claim)));
   const settled = await settle(held, ended);
-  return settled.kind === 'own' ? { ...ended, end: settled.end } : settled;
+  return settled.kind === 'own' ? { ...ended, verdict: settled.verdict } : settled;
 }
 
 /** A throw made a value, so that the engine has one way out. */
@@ -27,10 +26,4 @@ async function endOf(work: () => unknown): Promise<Ended> {
   } catch (error) {
     return { kind: 'thrown', error };
   }
-}
-
-/** The kill switch, read per call, so that a test or a console can throw it without a new deployment package. */
-export function isSwitchedOff(): boolean {
-  const value = process.env[environment.disabled];
-  return value === '1' || value?.toLowerCase() === 'true';
 }

@@ -7,14 +7,21 @@ import type { Written } from '../store/store.ts';
 import { type Answered, refuse, refuseBusy, refuseInDoubt, replay } from './begun.ts';
 import type { HeldClaim } from './claim.ts';
 import { encodeFor, reportCompleted } from './encode.ts';
+import { toRejection } from './rejection.ts';
 import { callLimits, timeLeft } from './request.ts';
-import { type Ended, toRejection, verdictOfError, verdictOfValue } from './verdict.ts';
+import {
+  type Ended,
+  type FailureVerdict,
+  type ValueVerdict,
+  verdictOfError,
+  verdictOfValue,
+} from './verdict.ts';
 
 /**
- * Whose answer the caller gets: the handler's own, with what it did to the claim, or (the claim was lost) the one that
+ * Whose answer the caller gets: the handler's own, with what was decided about the claim, or (the claim was lost) the one that
  * stands.
  */
-export type Settled = { readonly kind: 'own'; readonly end: 'completed' | 'released' | 'held' } | Answered;
+export type Settled = { readonly kind: 'own'; readonly verdict: 'complete' | 'release' | 'hold' } | Answered;
 
 /** How long a completion is tried, with pauses, before the real answer goes out and the claim is left to its lease. */
 const longestEffort = 5000;
@@ -23,18 +30,24 @@ const pauses = [50, 150, 400, 800];
 /** Ends a claim by what its handler did. Never throws: a handler's success is not taken back. */
 export async function settle(held: HeldClaim, ended: Ended): Promise<Settled> {
   const { operation } = held.request;
-  if (ended.kind === 'returned') {
-    const verdict = verdictOfValue(operation, ended.value);
-    if (verdict === 'complete') {
-      return complete(held, { kind: 'value', value: ended.value });
-    }
-    return verdict === 'release' ? release(held, 'transient result') : hold(held, 'result');
+  try {
+    return ended.kind === 'returned'
+      ? await settleValue(held, verdictOfValue(operation, ended.value), ended.value)
+      : await settleError(held, verdictOfError(operation, ended.error), ended.error);
+  } catch {
+    // a getter of the result or the error threw: it says nothing about what happened
+    return hold(held, 'unreadable');
   }
-  const verdict = verdictOfError(operation, ended.error);
-  if (verdict === 'record') {
-    return complete(held, { kind: 'rejection', rejection: toRejection(ended.error) });
-  }
-  return verdict === 'release' ? release(held, nameOf(ended.error)) : hold(held, nameOf(ended.error));
+}
+
+async function settleValue(held: HeldClaim, verdict: ValueVerdict, value: unknown): Promise<Settled> {
+  if (verdict === 'complete') return complete(held, { kind: 'value', value });
+  return verdict === 'release' ? release(held, 'transient result') : hold(held, 'result');
+}
+
+async function settleError(held: HeldClaim, verdict: FailureVerdict, error: unknown): Promise<Settled> {
+  if (verdict === 'record') return complete(held, { kind: 'rejection', rejection: toRejection(error) });
+  return verdict === 'release' ? release(held, nameOf(error)) : hold(held, nameOf(error));
 }
 
 /** Ends the claim with an outcome. What cannot be stored still completes, as not kept: the effect has happened. */
@@ -54,10 +67,10 @@ export async function complete(held: HeldClaim, outcome: Outcome): Promise<Settl
     endedAt: now,
     expiresAt: expirySeconds(now + operation.retention),
   });
-  if (written === 'failed') return { kind: 'own', end: 'completed' };
+  if (written === 'failed') return { kind: 'own', verdict: 'complete' };
   if (written.kind === 'refused') return lost(held, written.record);
   reportCompleted(operation, held.id, encoded);
-  return { kind: 'own', end: 'completed' };
+  return { kind: 'own', verdict: 'complete' };
 }
 
 /** Ends the claim without an outcome: the next delivery runs. `forget` when nothing had run. */
@@ -67,11 +80,11 @@ export async function release(held: HeldClaim, reason: string, forget = false): 
   const now = operation.store.now();
   const expiresAt = expirySeconds(now + operation.retention);
   const written = await persist(held, 'release', { kind: 'release', held, forget, endedAt: now, expiresAt });
-  if (written === 'failed') return { kind: 'own', end: 'released' };
-  const type = written.kind === 'refused' ? ('lease-lost' as const) : ('released' as const);
+  if (written === 'failed') return { kind: 'own', verdict: 'release' };
   const subject = { operation: operation.name, id: held.id };
-  operation.observe(type === 'released' ? { ...subject, type, reason } : { ...subject, type, at: 'release' });
-  return { kind: 'own', end: 'released' };
+  if (written.kind === 'refused') operation.observe({ ...subject, type: 'lease-lost', at: 'release' });
+  else operation.observe({ ...subject, type: 'released', reason });
+  return { kind: 'own', verdict: 'release' };
 }
 
 /** Leaves the claim to its lease: the effect may still be happening, or may have happened. */
@@ -79,7 +92,7 @@ export function hold(held: HeldClaim, reason: string): Settled {
   held.done();
   const { operation } = held.request;
   operation.observe({ type: 'held', operation: operation.name, id: held.id, reason });
-  return { kind: 'own', end: 'held' };
+  return { kind: 'own', verdict: 'hold' };
 }
 
 /** Retried within the time that is left, since the answer is known and only has to be written down. */

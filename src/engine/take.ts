@@ -73,7 +73,7 @@ function claimedRecord(
     ...(fingerprint !== undefined && { fingerprint }),
     claimedAt: now,
     leaseUntil: lease,
-    // a claim never expires while it is live, however short the retention
-    expiresAt: expirySeconds(Math.max(now + operation.retention, lease + operation.skew + 1000)),
+    // counted from when somebody could first ask: a crash is remembered as long as an outcome, however short that is
+    expiresAt: expirySeconds(lease + operation.skew + operation.retention),
   };
 }

@@ -1,5 +1,6 @@
-import { type Rejection, statusOfValue } from '../domain/outcome.ts';
+import { statusOfValue } from '../domain/outcome.ts';
 import type { Operation } from './operation.ts';
+import { statusOfError } from './rejection.ts';
 
 /** What becomes of a claim: end it with an outcome, end it without one, or leave it to the lease. */
 export type ValueVerdict = 'complete' | 'release' | 'hold';
@@ -23,7 +24,8 @@ const timeouts: ReadonlySet<string> = new Set(['TimeoutError', 'AbortError']);
 
 /** What a returned value does with its claim. */
 export function verdictOfValue({ classify, onLapse }: Operation, value: unknown): ValueVerdict {
-  if (classify !== undefined) return ownVerdict(() => classify(value));
+  if (classify !== undefined)
+    return ownVerdict('classify', ['complete', 'release', 'hold'], () => classify(value));
   const status = statusOfValue(value);
   if (status === undefined || isDeliberate(status) || (status >= 200 && status < 400)) return 'complete';
   if (status === 408) return 'hold';
@@ -33,7 +35,8 @@ export function verdictOfValue({ classify, onLapse }: Operation, value: unknown)
 
 /** What a thrown error does with its claim. */
 export function verdictOfError({ onFailure, onLapse }: Operation, error: unknown): FailureVerdict {
-  if (onFailure !== undefined) return ownVerdict(() => onFailure(error));
+  if (onFailure !== undefined)
+    return ownVerdict('onFailure', ['record', 'release', 'hold'], () => onFailure(error));
   const status = statusOfError(error);
   if (status !== undefined && isDeliberate(status)) return 'record';
   // a timeout is no failure but an absence of information
@@ -42,15 +45,20 @@ export function verdictOfError({ onFailure, onLapse }: Operation, error: unknown
 }
 
 /** A verdict function that fails comes after the effect, so it must not make the effect happen again. */
-function ownVerdict<Verdict>(decide: () => Verdict): Verdict | 'hold' {
+function ownVerdict<Verdict extends string>(
+  option: string,
+  words: readonly Verdict[],
+  decide: () => Verdict,
+): Verdict | 'hold' {
+  let verdict: Verdict | undefined;
   try {
-    return decide();
-  } catch (error) {
-    process.emitWarning(
-      `lambda-once: classify or onFailure threw ${(error as Error)?.name}; the claim is held.`,
-    );
-    return 'hold';
+    verdict = decide();
+  } catch {
+    // as if it had said nothing
   }
+  if (verdict !== undefined && words.includes(verdict)) return verdict;
+  process.emitWarning(`lambda-once: "${option}" gave none of ${words.join(', ')}; the claim is held.`);
+  return 'hold';
 }
 
 /** A 4xx that is an answer, not a state of the moment. */
@@ -59,40 +67,6 @@ function isDeliberate(status: number): boolean {
 }
 
 /** Whether the error says that time ran out, which leaves open what happened. */
-export function isTimeout(error: unknown): boolean {
+function isTimeout(error: unknown): boolean {
   return timeouts.has((error as { name?: string } | null)?.name ?? '');
-}
-
-/** The HTTP status that an error carries under either of its usual names. */
-export function statusOfError(error: unknown): number | undefined {
-  if (typeof error !== 'object' || error === null) return undefined;
-  const { statusCode, status } = error as { statusCode?: unknown; status?: unknown };
-  const given = statusCode ?? status;
-  return typeof given === 'number' || typeof given === 'string' ? Number(given) : undefined;
-}
-
-/** The parts of an error that are stored and thrown again. */
-export function toRejection(error: unknown): Rejection {
-  const { name, message, code, expose } = Object(error) as Record<string, unknown>;
-  const status = statusOfError(error);
-  return {
-    name: typeof name === 'string' ? name : 'Error',
-    message: typeof message === 'string' ? message : String(error),
-    ...(status !== undefined && { status }),
-    ...((typeof code === 'string' || typeof code === 'number') && { code }),
-    ...(typeof expose === 'boolean' && { expose }),
-  };
-}
-
-/** The recorded rejection as an error again: same name, message, status and code, and no stack of another process. */
-export function fromRejection({ name, message, status, code, expose }: Rejection): Error {
-  const error = new Error(message);
-  Object.defineProperty(error, 'name', { value: name, configurable: true, writable: true });
-  Object.assign(error, {
-    ...(status !== undefined && { status, statusCode: status }),
-    ...(code !== undefined && { code }),
-    ...(expose !== undefined && { expose }),
-  });
-  error.stack = `${name}: ${message}`;
-  return error;
 }

@@ -1,28 +1,21 @@
-import {
-  defineSqsOperation,
-  deliveriesOf,
-  type SqsOptions,
-  sqsLanes,
-} from '../adapters/batch/idempotent-sqs.ts';
-import { runLanes } from '../adapters/batch/lanes.ts';
+import { defineSqsOperation, deliveriesOf, type SqsOptions } from '../adapters/batch/idempotent-sqs.ts';
 import type { BatchOperation } from '../adapters/batch/options.ts';
 import type { SqsRecordLike } from '../adapters/batch/payload.ts';
 import { type Report, readReport } from '../adapters/batch/report.ts';
 import { respond } from '../adapters/batch/response.ts';
 import {
   asFailure,
-  behindFailure,
   type Delivery,
+  eachInTurn,
   type Failure,
   report,
   timekeeper,
-  tooLate,
 } from '../adapters/batch/run-batch.ts';
 import { begin } from '../engine/begin.ts';
 import { type HeldClaim, unheldClaim } from '../engine/claim.ts';
 import type { LambdaContext } from '../engine/request.ts';
-import { isSwitchedOff } from '../engine/run.ts';
 import { complete, hold, type Settled } from '../engine/settle.ts';
+import { isSwitchedOff } from '../engine/switch.ts';
 import { IdempotencyError } from '../errors.ts';
 import { lend } from './claim-of.ts';
 import { type Course, watch } from './course.ts';
@@ -128,7 +121,7 @@ async function claimAll<Item extends SqsRecordLike, Context>(
 
   const claim = async (delivery: Delivery<Item>): Promise<Failure | undefined> => {
     const { identity, record } = delivery;
-    if (identity.kind === 'unidentified') return identity;
+    if (identity.kind !== 'request') return identity.kind === 'unidentified' ? identity : undefined;
     const leader = leaders.get(identity.request.id);
     if (leader !== undefined) {
       followers.set(delivery, leader);
@@ -142,14 +135,7 @@ async function claimAll<Item extends SqsRecordLike, Context>(
     return undefined;
   };
 
-  const failures = await runLanes(sqsLanes(deliveries), batch.concurrency, async (delivery, stopped) => {
-    const failure = stopped
-      ? { error: behindFailure() }
-      : hasTime(0)
-        ? await claim(delivery)
-        : { error: tooLate() };
-    return failure === undefined ? undefined : report(batch, failure, delivery.record);
-  });
+  const failures = await eachInTurn(batch, deliveries, () => hasTime(0), claim);
   return { deliveries, held, followers, failed: new Set(failures.keys()), course: watch(request) };
 }
 

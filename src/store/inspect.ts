@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { type Duration, toMilliseconds } from '../domain/duration.ts';
 import { recordId } from '../domain/identity.ts';
+import { checkOptions, isBoolean, isDuration, isText, isWord, oneOf, type Rule } from '../domain/options.ts';
 import { decodeOutcome, encodeOutcome, type Outcome, type Rejection } from '../domain/outcome.ts';
 import { expirySeconds, isExpired, isLapsed, nextFence, type OnceRecord } from '../domain/record.ts';
 import type { Transition } from '../domain/transition.ts';
@@ -13,9 +14,9 @@ export interface LookupQuery {
   readonly scope: string;
   readonly key: string;
   /** The operation's `skew`, where it is not the default of 3 seconds: it decides when a claim counts as lapsed. */
-  readonly skew?: Duration;
+  readonly skew?: Duration | undefined;
   /** Also return the stored answer. Default `false`: a status page should not leak bodies. */
-  readonly withOutcome?: boolean;
+  readonly withOutcome?: boolean | undefined;
 }
 
 /** Where an operation stands, for people and programs. */
@@ -42,10 +43,10 @@ export type Resolution = Omit<LookupQuery, 'withOutcome'> & {
   /** Why: kept in the record. */
   readonly why: string;
   /** The fence that a lookup showed; when given, the record must still carry it. */
-  readonly fence?: number;
+  readonly fence?: number | undefined;
   /** How long the outcome replays: the operation's own retention. Default 24 hours. */
-  readonly retention?: Duration;
-} & (
+  readonly retention?: Duration | undefined;
+} /** `value` is the result; for HTTP the whole answer: `{ statusCode, headers, body }`. */ & (
     | { readonly as: 'completed'; readonly value: unknown }
     | { readonly as: 'rejected'; readonly rejection: Rejection }
     /** Free to run again. */
@@ -55,7 +56,28 @@ export type Resolution = Omit<LookupQuery, 'withOutcome'> & {
 /** A person is not in a hurry, a broken store should still be noticed. */
 const limits = { budget: 5000 };
 const defaultSkew = { seconds: 3 };
-const day = 86_400_000;
+const defaultRetention = { hours: 24 };
+
+const lookupRules: Record<keyof LookupQuery, Rule> = {
+  operation: isText,
+  scope: isText,
+  key: isText,
+  skew: isDuration({ milliseconds: 0 }, { minutes: 1 }),
+  withOutcome: isBoolean,
+};
+
+const { withOutcome: _withOutcome, ...identityRules } = lookupRules;
+
+const resolveRules = {
+  ...identityRules,
+  as: isWord('completed', 'rejected', 'released'),
+  by: isText,
+  why: isText,
+  fence: oneOf('a whole number, as a lookup shows it', Number.isSafeInteger),
+  retention: isDuration({ seconds: 1 }, { days: 1827 }),
+  value: oneOf('the result; for HTTP the whole answer', () => true),
+  rejection: oneOf('{ name, message } and perhaps status and code', isRejection),
+};
 
 /** Adds what people need to what the engine needs. */
 export function withInspection(driver: StoreDriver): Store {
@@ -66,17 +88,21 @@ export function withInspection(driver: StoreDriver): Store {
 }
 
 async function lookup(driver: StoreDriver, query: LookupQuery): Promise<Lookup | undefined> {
-  const record = await driver.read(identify(query), limits);
+  checkOptions('lookup', query, lookupRules, ['operation', 'scope', 'key']);
+  const record = await driver.read(recordId(query), limits);
   if (record === undefined || isExpired(record, driver.now())) return undefined;
   return describe(record, driver.now(), query);
 }
 
 async function resolve(driver: StoreDriver, resolution: Resolution): Promise<Lookup> {
-  const id = identify(resolution);
-  for (const name of ['by', 'why'] as const) requireText(name, resolution[name]);
+  checkOptions('resolve', resolution, resolveRules, ['operation', 'scope', 'key', 'as', 'by', 'why']);
+  const id = recordId(resolution);
   const record = await driver.read(id, limits);
   const now = driver.now();
-  if (record === undefined || (resolution.fence !== undefined && record.fence !== resolution.fence)) {
+  if (record === undefined || isExpired(record, now)) {
+    throw new IdempotencyError('lease-lost', 'There is no record of this operation.', { id });
+  }
+  if (resolution.fence !== undefined && record.fence !== resolution.fence) {
     throw new IdempotencyError('lease-lost', 'The record is no longer what was seen: look it up again.', {
       id,
     });
@@ -101,9 +127,7 @@ function notOpen(record: OnceRecord): IdempotencyError {
 }
 
 function decide(record: OnceRecord, resolution: Resolution, now: number): Transition {
-  const retention = toMilliseconds(resolution.retention ?? { milliseconds: day });
-  if (retention === undefined)
-    throw new IdempotencyError('options', 'resolve: "retention" must be a duration.');
+  const retention = toMilliseconds(resolution.retention ?? defaultRetention) ?? 0;
   return {
     kind: 'resolve',
     seen: record,
@@ -119,10 +143,7 @@ function decide(record: OnceRecord, resolution: Resolution, now: number): Transi
 
 function verdictOf(resolution: Resolution): { to: 'released' } | { to: 'completed'; outcome: string } {
   if (resolution.as === 'released') return { to: 'released' };
-  const outcome: Outcome =
-    resolution.as === 'completed'
-      ? { kind: 'value', value: resolution.value }
-      : { kind: 'rejection', rejection: resolution.rejection };
+  const outcome = outcomeOf(resolution);
   const encoded = encodeOutcome(outcome);
   if (encoded.kind === 'server-error') {
     throw new IdempotencyError('options', `resolve: a ${encoded.status} is no outcome; release instead.`);
@@ -131,14 +152,15 @@ function verdictOf(resolution: Resolution): { to: 'released' } | { to: 'complete
   return { to: 'completed', outcome: encoded.text };
 }
 
-function identify({ operation, scope, key }: Omit<LookupQuery, 'withOutcome'>): string {
-  for (const [name, value] of Object.entries({ operation, scope, key })) requireText(name, value);
-  return recordId({ operation, scope, key });
+function outcomeOf(resolution: Extract<Resolution, { as: 'completed' | 'rejected' }>): Outcome {
+  if (resolution.as === 'completed') return { kind: 'value', value: resolution.value };
+  if (resolution.rejection !== undefined) return { kind: 'rejection', rejection: resolution.rejection };
+  throw new IdempotencyError('options', 'resolve: as "rejected" needs the option "rejection".');
 }
 
-function requireText(name: string, value: unknown): void {
-  if (typeof value === 'string' && value !== '') return;
-  throw new IdempotencyError('options', `"${name}" must be a non-empty string.`);
+function isRejection(value: unknown): boolean {
+  const { name, message } = Object(value) as Partial<Rejection>;
+  return typeof name === 'string' && typeof message === 'string';
 }
 
 function describe(record: OnceRecord, now: number, query: LookupQuery): Lookup {
@@ -159,9 +181,7 @@ function describe(record: OnceRecord, now: number, query: LookupQuery): Lookup {
 }
 
 function skewOf({ skew = defaultSkew }: Pick<LookupQuery, 'skew'>): number {
-  const length = toMilliseconds(skew);
-  if (length === undefined) throw new IdempotencyError('options', '"skew" must be a duration.');
-  return length;
+  return toMilliseconds(skew) ?? 0;
 }
 
 function stateOf(

@@ -6,9 +6,9 @@ import type { Store } from './store.ts';
 /** Options of {@link memoryStore}. */
 export interface MemoryStoreOptions {
   /** Epoch milliseconds. Default `Date.now`; a test passes its own to cross a lease or a retention. */
-  readonly now?: () => number;
+  readonly now?: (() => number) | undefined;
   /** The records by id. Pass one map to several stores to let them share a table, or to look into it. */
-  readonly records?: Map<string, OnceRecord>;
+  readonly records?: Map<string, OnceRecord> | undefined;
 }
 
 /**

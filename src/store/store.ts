@@ -17,7 +17,7 @@ export interface CallLimits {
 
 /**
  * What a store must do: one conditional write, one strongly consistent read, and tell the time. Both may fail only
- * with an `IdempotencyError` of code `store`; after a failed write it is not known whether it landed.
+ * with an `IdempotencyError` of code `store` (or `options`, when there is no table to write to); after a failed write it is not known whether it landed.
  */
 export interface StoreDriver {
   /** Epoch milliseconds. Every decision of the engine uses this clock. */
@@ -38,7 +38,8 @@ export interface Store extends StoreDriver {
   /**
    * Settles a lapsed or in-doubt operation by hand, conditioned on exactly what was seen. The late owner is shut out.
    *
-   * @throws IdempotencyError `busy` while its claim is live, `lease-lost` when it changed meanwhile, `store`, `options`
+   * @throws IdempotencyError `busy` while its claim is live, `already-applied` when there is nothing to settle,
+   * `lease-lost` when it is gone or changed meanwhile, `store`, `options`
    */
   resolve(resolution: Resolution): Promise<Lookup>;
 }

@@ -74,6 +74,22 @@ describe("onLapse 'hold'", () => {
   });
 });
 
+test('a retention shorter than the lease does not turn a crash into a stranger', async () => {
+  const clock = new Clock();
+  const table = await freshTable();
+  const run = vi.fn(async () => Promise.reject(new DOMException('gone', 'TimeoutError')));
+  const once = idempotent(run, {
+    store: table.store({ now: clock.now }),
+    operation: 'pay',
+    key: () => 'k',
+    retention: { minutes: 5 },
+  });
+  await once({}).catch(() => undefined);
+  clock.advance(15 * 60_000 + 5000 + 1);
+  await expect(once({})).rejects.toMatchObject({ code: 'in-doubt' });
+  expect(run).toHaveBeenCalledTimes(1);
+});
+
 describe("onLapse 'rerun'", () => {
   test('L07: the next caller takes over, one attempt further and with a larger fence', async () => {
     const { clock, table, once, events } = await crashed('rerun');

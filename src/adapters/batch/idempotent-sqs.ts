@@ -1,6 +1,6 @@
 import type { Claim } from '../../engine/claim.ts';
+import type { LambdaContext } from '../../engine/request.ts';
 import { IdempotencyError } from '../../errors.ts';
-import { type Lane, lanesBy } from './lanes.ts';
 import { type BatchOperation, type BatchOptions, defineBatchOperation } from './options.ts';
 import { meaningOfText, type SqsRecordLike } from './payload.ts';
 import { type BatchResponse, identifiersOf, respond } from './response.ts';
@@ -28,7 +28,7 @@ export type SqsOptions<Item, Context, Result> = BatchOptions<Item, Context, Resu
  */
 export function idempotentSqs<
   Item extends SqsRecordLike = SqsRecordLike,
-  Context = unknown,
+  Context = LambdaContext,
   Result = unknown,
 >(
   handler: (record: Item, context: Context, claim: Claim) => Result | Promise<Result>,
@@ -40,7 +40,7 @@ export function idempotentSqs<
   const batch = defineSqsOperation('idempotentSqs', options);
   return async function consume(event, context) {
     const deliveries = await deliveriesOf(batch, event?.Records, context);
-    const failures = await runBatch(batch, sqsLanes(deliveries), context, handler);
+    const failures = await runBatch(batch, deliveries, context, handler);
     const failed = new Set([...failures.keys()].map(({ identifier }) => identifier));
     return respond(
       deliveries.map(({ identifier }) => identifier),
@@ -73,22 +73,12 @@ export async function deliveriesOf<Item extends SqsRecordLike, Context>(
       record,
       identifier,
       identity: await identify(batch, record, context),
+      ...(isFifo(record) && { lane: record.attributes?.MessageGroupId ?? '' }),
     })),
   );
 }
 
-/**
- * A FIFO queue promises an order within a message group. Elsewhere only records with one business key stand behind each
- * other, so that none waits for its twin in the same batch. (Standard queues may carry group ids as well: fair queues.)
- */
-export function sqsLanes<Item extends SqsRecordLike>(
-  deliveries: readonly Delivery<Item>[],
-): Lane<Delivery<Item>>[] {
-  const isFifo = deliveries.some(({ record }) => record.eventSourceARN?.endsWith('.fifo') === true);
-  if (isFifo) return lanesBy(deliveries, ({ record }) => record.attributes?.MessageGroupId ?? '', true);
-  return lanesBy(
-    deliveries,
-    ({ identity, identifier }) => (identity.kind === 'request' ? identity.request.id : identifier),
-    false,
-  );
+/** A FIFO queue promises an order within a message group. On standard queues group ids (fair queues) promise none. */
+function isFifo({ eventSourceARN }: SqsRecordLike): boolean {
+  return eventSourceARN?.endsWith('.fifo') === true;
 }

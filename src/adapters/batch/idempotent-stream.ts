@@ -1,8 +1,8 @@
 import type { Json } from '../../domain/canonical-json.ts';
 import { toJson } from '../../domain/canonical-value.ts';
 import type { Claim } from '../../engine/claim.ts';
+import type { LambdaContext } from '../../engine/request.ts';
 import { IdempotencyError } from '../../errors.ts';
-import { lanesBy } from './lanes.ts';
 import { type BatchOptions, defineBatchOperation } from './options.ts';
 import { type DynamoRecordLike, type KinesisRecordLike, meaningOfText, payloadText } from './payload.ts';
 import { type BatchResponse, identifiersOf, respond } from './response.ts';
@@ -25,7 +25,7 @@ export type StreamOptions<Item, Context, Result> = BatchOptions<Item, Context, R
  *
  * @throws IdempotencyError `options` at construction; `input-invalid` for a batch with a record that has no sequence number
  */
-export function idempotentStream<Item extends StreamRecordLike, Context = unknown, Result = unknown>(
+export function idempotentStream<Item extends StreamRecordLike, Context = LambdaContext, Result = unknown>(
   handler: (record: Item, context: Context, claim: Claim) => Result | Promise<Result>,
   options: StreamOptions<Item, Context, NoInfer<Awaited<Result>>>,
 ): (event: { readonly Records: readonly Item[] }, context: Context) => Promise<BatchResponse> {
@@ -40,10 +40,10 @@ export function idempotentStream<Item extends StreamRecordLike, Context = unknow
         record,
         identifier,
         identity: await identify(batch, record, context),
+        lane: partitionOf(record),
       })),
     );
-    const lanes = lanesBy(deliveries, ({ record }) => partitionOf(record), true);
-    const failures = await runBatch(batch, lanes, context, handler);
+    const failures = await runBatch(batch, deliveries, context, handler);
     // the records come in the order of their numbers
     const lowest = deliveries.find((delivery) => failures.has(delivery));
     const failed = new Set(lowest === undefined ? [] : [lowest.identifier]);

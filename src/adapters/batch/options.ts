@@ -2,7 +2,6 @@ import type { Json } from '../../domain/canonical-json.ts';
 import { toJson } from '../../domain/canonical-value.ts';
 import { type Duration, toMilliseconds } from '../../domain/duration.ts';
 import { type BodySelection, fingerprintOf, select } from '../../domain/fingerprint.ts';
-import { recordId } from '../../domain/identity.ts';
 import {
   either,
   isBodySelection,
@@ -13,7 +12,7 @@ import {
   type Rule,
 } from '../../domain/options.ts';
 import { defineOperation, type Operation, type OperationOptions } from '../../engine/operation.ts';
-import { deadlineOf, type LambdaContext, type Request } from '../../engine/request.ts';
+import { newRequest, type Request } from '../../engine/request.ts';
 import { requireKey, requireScope } from '../identity.ts';
 import type { BusinessKey } from './keys.ts';
 
@@ -25,30 +24,33 @@ export interface BatchOptions<Item, Context, Result> extends OperationOptions<Re
    */
   readonly key: BusinessKey<Item> | ((record: Item) => string | undefined | Promise<string | undefined>);
   /** Whose keys these are. Default `'none'`: business keys are usually unique by themselves. */
-  readonly scope?: 'none' | ((record: Item, context: Context) => string | Promise<string>);
+  readonly scope?: 'none' | ((record: Item, context: Context) => string | Promise<string>) | undefined;
   /**
    * What must be the same under one key. Default: the payload, JSON by its meaning and other text by its bytes; inside an
    * SNS or EventBridge envelope only what was published. An allow-list of JSON members, a function, or `false`.
    */
-  readonly fingerprint?: false | BodySelection | ((record: Item) => unknown);
+  readonly fingerprint?: false | BodySelection | ((record: Item) => unknown) | undefined;
   /**
    * How many records run at once. Default 10, the default batch size of a queue; 1 for streams, whose order is usually
    * meant. Records of one FIFO group, of one partition key or of one business key never run side by side. 1 to 1000.
    */
-  readonly concurrency?: number;
+  readonly concurrency?: number | undefined;
   /**
    * No record starts with less of the invocation left than this, nor with less than the slowest record of the batch took:
    * it is reported as failed, unclaimed. Default 1 second.
    */
-  readonly floor?: Duration;
+  readonly floor?: Duration | undefined;
   /**
    * `'report'` (default): the response names the failed records; the event source mapping must have
    * `ReportBatchItemFailures`, or they are deleted. `'throw'`: for a mapping without it, throw when any record failed;
    * what is done replays on redelivery.
    */
-  readonly onFailures?: 'report' | 'throw';
-  /** Told of each record that is reported as failed, and why: a refusal has a `code`, such as `busy` or `key-reused`. */
-  readonly onRecordFailure?: (error: unknown, record: Item) => void;
+  readonly onFailures?: 'report' | 'throw' | undefined;
+  /**
+   * Told of each record that is reported as failed, and why: a refusal has a `code`, such as `busy` or `key-reused`;
+   * a record that was never begun (too little time, behind a failure of its group) is named `NotAttempted`.
+   */
+  readonly onRecordFailure?: ((error: unknown, record: Item) => void) | undefined;
 }
 
 /** Checked batch options. */
@@ -102,17 +104,10 @@ export function defineBatchOperation<Item, Context, Result>(
     onRecordFailure,
     identify: async (record, context) => {
       const identity = {
-        operation: operation.name,
         scope: scope === 'none' ? scope : requireScope(await scope(record, context)),
         key: requireKey(await key(record)),
       };
-      return {
-        operation,
-        identity,
-        id: recordId(identity),
-        fingerprint: fingerprintOfRecord(record, fingerprint, meaningOf),
-        deadline: deadlineOf(context as LambdaContext | undefined, operation.store.now()),
-      };
+      return newRequest(operation, identity, fingerprintOfRecord(record, fingerprint, meaningOf), context);
     },
   };
 }

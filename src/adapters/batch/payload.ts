@@ -5,9 +5,13 @@ import { memberAt } from '../../domain/fingerprint.ts';
 export interface SqsRecordLike {
   readonly messageId: string;
   readonly body: string;
-  readonly eventSourceARN?: string;
-  readonly attributes?: { readonly MessageGroupId?: string; readonly MessageDeduplicationId?: string };
-  readonly messageAttributes?: Readonly<Record<string, { readonly stringValue?: string } | undefined>>;
+  readonly eventSourceARN?: string | undefined;
+  readonly attributes?:
+    | { readonly MessageGroupId?: string | undefined; readonly MessageDeduplicationId?: string | undefined }
+    | undefined;
+  readonly messageAttributes?:
+    | Readonly<Record<string, { readonly stringValue?: string | undefined } | undefined>>
+    | undefined;
 }
 
 /** A record of a Kinesis event. */
@@ -16,17 +20,19 @@ export interface KinesisRecordLike {
 }
 
 /** A scalar or nested attribute of a DynamoDB image. */
-export type AttributeLike = { readonly S?: string; readonly N?: string } & object;
+export type AttributeLike = { readonly S?: string | undefined; readonly N?: string | undefined } & object;
 
 /** A record of a DynamoDB stream. */
 export interface DynamoRecordLike {
-  readonly eventName?: string;
-  readonly dynamodb?: {
-    readonly SequenceNumber?: string;
-    readonly Keys?: Readonly<Record<string, AttributeLike>>;
-    readonly NewImage?: Readonly<Record<string, AttributeLike>>;
-    readonly OldImage?: Readonly<Record<string, AttributeLike>>;
-  };
+  readonly eventName?: string | undefined;
+  readonly dynamodb?:
+    | {
+        readonly SequenceNumber?: string | undefined;
+        readonly Keys?: Readonly<Record<string, AttributeLike>> | undefined;
+        readonly NewImage?: Readonly<Record<string, AttributeLike>> | undefined;
+        readonly OldImage?: Readonly<Record<string, AttributeLike>> | undefined;
+      }
+    | undefined;
 }
 
 /** What the producer sent: an SQS body as it is, Kinesis data decoded. */

@@ -1,9 +1,10 @@
 import { type Claim, unheldClaim } from '../../engine/claim.ts';
-import { deadlineOf, type LambdaContext, type Request } from '../../engine/request.ts';
-import { type Answer, isSwitchedOff, runOnce } from '../../engine/run.ts';
-import { fromRejection } from '../../engine/verdict.ts';
-import { IdempotencyError, isIdempotencyError } from '../../errors.ts';
-import { type Lane, runLanes } from './lanes.ts';
+import { fromRejection } from '../../engine/rejection.ts';
+import { deadlineOf, type Request } from '../../engine/request.ts';
+import { type Answer, runOnce } from '../../engine/run.ts';
+import { isSwitchedOff } from '../../engine/switch.ts';
+import { isIdempotencyError } from '../../errors.ts';
+import { type Place, runInLanes } from './lanes.ts';
 import type { BatchOperation } from './options.ts';
 
 /** A record on its way: what it is, and who it turned out to be. */
@@ -12,12 +13,16 @@ export interface Delivery<Item> {
   /** What the response names it by. */
   readonly identifier: string;
   readonly identity: Identified;
+  /** The order that it stands in: a FIFO group, a partition key; `undefined` where none is promised. */
+  readonly lane?: string;
 }
 
 /** A settled identity, or what is wrong with the record; a record without a key fails by itself. */
 export type Identified =
   | { readonly kind: 'request'; readonly request: Request }
-  | { readonly kind: 'unidentified'; readonly error: unknown };
+  | { readonly kind: 'unidentified'; readonly error: unknown }
+  /** Switched off: nobody was asked. */
+  | { readonly kind: 'unprotected' };
 
 /** Why a record is reported as failed. */
 export interface Failure {
@@ -26,12 +31,13 @@ export interface Failure {
 
 type RecordHandler<Item, Context> = (record: Item, context: Context, claim: Claim) => unknown;
 
-/** Settles the identity of a record. The switch that turns us off leaves it unasked. */
+/** Settles the identity of a record. */
 export async function identify<Item, Context>(
   batch: BatchOperation<Item, Context>,
   record: Item,
   context: Context,
 ): Promise<Identified> {
+  if (isSwitchedOff()) return { kind: 'unprotected' };
   try {
     return { kind: 'request', request: await batch.identify(record, context) };
   } catch (error) {
@@ -42,28 +48,46 @@ export async function identify<Item, Context>(
   }
 }
 
-/**
- * Runs every record of a batch, each under a claim of its own, and yields the failures. A record whose time does not
- * suffice, or that stands behind a failure in its lane, is neither claimed nor run.
- */
+/** Runs every record of a batch, each under a claim of its own, and yields the failures. */
 export async function runBatch<Item, Context>(
   batch: BatchOperation<Item, Context>,
-  lanes: readonly Lane<Delivery<Item>>[],
+  deliveries: readonly Delivery<Item>[],
   context: Context,
   handler: RecordHandler<Item, Context>,
 ): Promise<Map<Delivery<Item>, Failure>> {
   const hasTime = timekeeper(batch, context);
+  const met = new Set<string>();
   let slowest = 0;
-  return runLanes(lanes, batch.concurrency, async (delivery, stopped) => {
-    const { record } = delivery;
-    const fail = (error: unknown): Failure => report(batch, { error }, record);
-    if (stopped) return fail(behindFailure());
-    if (!hasTime(slowest)) return fail(tooLate());
+  const runOne = async (delivery: Delivery<Item>): Promise<Failure | undefined> => {
     const started = performance.now();
-    const error = await failureOf(batch, delivery, context, handler);
+    const failure = await attempt(() => failureOf(batch, delivery, context, handler, met));
     slowest = Math.max(slowest, performance.now() - started);
-    return error === undefined ? undefined : fail(error.error);
+    return failure;
+  };
+  return eachInTurn(batch, deliveries, () => hasTime(slowest), runOne);
+}
+
+/**
+ * Does something with every record, as the order of its lane and the batch's concurrency allow, and yields the failures,
+ * reported. A record whose time does not suffice, or that stands behind a failure in its lane, is not touched. Whatever
+ * goes wrong with one record is the failure of that record alone.
+ */
+export async function eachInTurn<Item, Context>(
+  batch: BatchOperation<Item, Context>,
+  deliveries: readonly Delivery<Item>[],
+  hasTime: () => boolean,
+  work: (delivery: Delivery<Item>) => Promise<Failure | undefined>,
+): Promise<Map<Delivery<Item>, Failure>> {
+  return runInLanes(deliveries, placeOf, batch.concurrency, async (delivery, stopped) => {
+    const unattempted = stopped ? behindFailure() : hasTime() ? undefined : tooLate();
+    const failure = unattempted === undefined ? await attempt(() => work(delivery)) : { error: unattempted };
+    return failure === undefined ? undefined : report(batch, failure, delivery.record);
   });
+}
+
+function placeOf<Item>({ identity, identifier, lane }: Delivery<Item>): Place {
+  const key = identity.kind === 'request' ? identity.request.id : identifier;
+  return lane === undefined ? { key } : { key, lane };
 }
 
 /** Whether the invocation has time for another record that takes as long as the slowest did. */
@@ -72,18 +96,18 @@ export function timekeeper<Item, Context>(
   context: Context,
 ): (slowest: number) => boolean {
   const { store } = operation;
-  const deadline = deadlineOf(context as LambdaContext | undefined, store.now()) ?? Number.POSITIVE_INFINITY;
+  const deadline = deadlineOf(context, store.now()) ?? Number.POSITIVE_INFINITY;
   return (slowest) => deadline - store.now() >= Math.max(floor, slowest);
 }
 
 /** Why a record behind a failure of its group is not touched. */
-export function behindFailure(): IdempotencyError {
-  return new IdempotencyError('busy', 'A record before it in its group failed.');
+function behindFailure(): Error {
+  return named('NotAttempted', 'A record before it in its group failed.');
 }
 
 /** Why a record at the end of a batch is not touched. */
-export function tooLate(): IdempotencyError {
-  return new IdempotencyError('lease-lost', 'Too little of the invocation is left for another record.');
+function tooLate(): Error {
+  return named('NotAttempted', 'Too little of the invocation is left for another record.');
 }
 
 async function failureOf<Item, Context>(
@@ -91,19 +115,34 @@ async function failureOf<Item, Context>(
   { record, identity }: Delivery<Item>,
   context: Context,
   handler: RecordHandler<Item, Context>,
+  met: Set<string>,
 ): Promise<Failure | undefined> {
-  if (isSwitchedOff()) {
-    operation.observe({ type: 'bypassed', operation: operation.name, reason: 'disabled' });
-    return runUnprotected(() => handler(record, context, unheldClaim(operation.name)));
+  switch (identity.kind) {
+    case 'unidentified':
+      return identity;
+    case 'unprotected':
+      operation.observe({ type: 'bypassed', operation: operation.name, reason: 'disabled' });
+      await handler(record, context, unheldClaim(operation.name));
+      return undefined;
+    case 'request':
+      return asFailure(
+        await runOnce(unlessMet(identity.request, met), (claim) => handler(record, context, claim)),
+      );
+    default:
+      return identity satisfies never;
   }
-  if (identity.kind === 'unidentified') return identity;
-  return asFailure(await runOnce(identity.request, (claim) => handler(record, context, claim)));
 }
 
-async function runUnprotected(work: () => unknown): Promise<Failure | undefined> {
+/** A record whose key was met before in this batch does not wait: nobody here will still write what its twin left. */
+function unlessMet(request: Request, met: Set<string>): Request {
+  if (met.has(request.id)) return { ...request, operation: { ...request.operation, wait: 0 } };
+  met.add(request.id);
+  return request;
+}
+
+async function attempt(work: () => Promise<Failure | undefined>): Promise<Failure | undefined> {
   try {
-    await work();
-    return undefined;
+    return await work();
   } catch (error) {
     return { error };
   }
@@ -113,7 +152,7 @@ async function runUnprotected(work: () => unknown): Promise<Failure | undefined>
 export function asFailure(answer: Answer): Failure | undefined {
   switch (answer.kind) {
     case 'returned':
-      return answer.end === 'completed' ? undefined : { error: new Error(`The result was ${answer.end}.`) };
+      return answer.verdict === 'complete' ? undefined : { error: unfinished(answer.verdict) };
     case 'thrown':
       return { error: answer.error };
     case 'replay':
@@ -128,16 +167,29 @@ export function asFailure(answer: Answer): Failure | undefined {
   }
 }
 
+/** A result that ended the claim without an outcome is no success. */
+function unfinished(verdict: string): Error {
+  return named('UnfinishedRecord', `The result ended in "${verdict}" and not in "complete".`);
+}
+
+function named(name: string, message: string): Error {
+  return Object.assign(new Error(message), { name });
+}
+
 /** Tells the user's hook, which must not change what happens. */
 export function report<Item, Context>(
   batch: BatchOperation<Item, Context>,
   failure: Failure,
   record: Item,
 ): Failure {
+  const warn = (error: unknown): void =>
+    process.emitWarning(`lambda-once: onRecordFailure threw ${(error as Error | null)?.name}`);
   try {
-    batch.onRecordFailure(failure.error, record);
+    const told: unknown = batch.onRecordFailure(failure.error, record);
+    // nobody awaits it; unhandled, its rejection would end the process
+    if (told instanceof Promise) told.catch(warn);
   } catch (error) {
-    process.emitWarning(`lambda-once: onRecordFailure threw ${(error as Error)?.name}`);
+    warn(error);
   }
   return failure;
 }

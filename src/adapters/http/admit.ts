@@ -1,8 +1,7 @@
 import { toJson } from '../../domain/canonical-value.ts';
 import { fingerprintOf } from '../../domain/fingerprint.ts';
-import { recordId } from '../../domain/identity.ts';
-import { deadlineOf, type LambdaContext, type Request } from '../../engine/request.ts';
-import { isSwitchedOff } from '../../engine/run.ts';
+import { newRequest, type Request } from '../../engine/request.ts';
+import { isSwitchedOff } from '../../engine/switch.ts';
 import { IdempotencyError, isIdempotencyError } from '../../errors.ts';
 import { requireKey, requireScope } from '../identity.ts';
 import { type HttpRequest, readHttp } from './event.ts';
@@ -39,11 +38,8 @@ export async function admit<Event, Context>(
     if (key === undefined && !required) return pass('no-key');
     if (key === undefined) throw missing(http, request);
     const scope = http.scope === 'none' ? 'none' : requireScope(await http.scope(event, context));
-    const identity = { operation: operation.name, scope, key };
     const fingerprint = meaningOf(http, event, request);
-    const deadline = deadlineOf(context as LambdaContext | undefined, operation.store.now());
-    const admitted = { operation, identity, id: recordId(identity), fingerprint, deadline };
-    return { kind: 'request', request: signal === undefined ? admitted : { ...admitted, signal } };
+    return { kind: 'request', request: newRequest(operation, { scope, key }, fingerprint, context, signal) };
   } catch (error) {
     // what a user's own key or scope function throws is the user's
     if (!isIdempotencyError(error)) throw error;

@@ -29,8 +29,7 @@ export function problem(error: IdempotencyError, style: ProblemStyle, inMultiVal
     type: style.docsUrl === undefined ? `urn:lambda-once:${error.code}` : `${style.docsUrl}#${error.code}`,
     title: error.title,
     status,
-    // the message is for the operator: it names the table and the permissions
-    detail: error.code === 'store' ? 'Nothing was done. Try again with the same key.' : error.message,
+    detail: error.detail,
     code: error.code,
     ...(error.originalStatus !== undefined && { originalStatus: error.originalStatus }),
   };

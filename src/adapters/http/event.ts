@@ -3,22 +3,26 @@ type MultiValues = Readonly<Record<string, readonly string[] | undefined>> | nul
 
 /** What API Gateway v1 and v2, function URLs and ALB send, as far as it is read here. */
 export interface HttpEvent {
-  readonly version?: string;
-  readonly httpMethod?: string;
-  readonly path?: string;
-  readonly rawPath?: string;
-  readonly rawQueryString?: string;
-  readonly headers?: Values;
-  readonly multiValueHeaders?: MultiValues;
-  readonly queryStringParameters?: Values;
-  readonly multiValueQueryStringParameters?: MultiValues;
+  readonly version?: string | undefined;
+  readonly httpMethod?: string | undefined;
+  readonly path?: string | undefined;
+  readonly rawPath?: string | undefined;
+  readonly rawQueryString?: string | undefined;
+  readonly headers?: Values | undefined;
+  readonly multiValueHeaders?: MultiValues | undefined;
+  readonly queryStringParameters?: Values | undefined;
+  readonly multiValueQueryStringParameters?: MultiValues | undefined;
   readonly body?: unknown;
-  readonly isBase64Encoded?: boolean;
-  readonly requestContext?: {
-    readonly stage?: string;
-    readonly http?: { readonly method?: string; readonly path?: string };
-    readonly elb?: object;
-  };
+  readonly isBase64Encoded?: boolean | undefined;
+  readonly requestContext?:
+    | {
+        readonly stage?: string | undefined;
+        readonly http?:
+          | { readonly method?: string | undefined; readonly path?: string | undefined }
+          | undefined;
+        readonly elb?: object | undefined;
+      }
+    | undefined;
 }
 
 /** A request, whichever front end it came through. */

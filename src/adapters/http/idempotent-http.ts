@@ -1,10 +1,11 @@
 import { type Claim, unheldClaim } from '../../engine/claim.ts';
+import { fromRejection } from '../../engine/rejection.ts';
+import type { LambdaContext } from '../../engine/request.ts';
 import { type Answer, runOnce } from '../../engine/run.ts';
-import { fromRejection } from '../../engine/verdict.ts';
 import { IdempotencyError } from '../../errors.ts';
 import { admit } from './admit.ts';
 import { type HttpAnswer, marked, problem } from './answer.ts';
-import { readHttp } from './event.ts';
+import { type HttpEvent, readHttp } from './event.ts';
 import { defineHttpOperation, type HttpOperation, type HttpOptions } from './options.ts';
 
 /** A handler with the claim as its last argument. */
@@ -32,7 +33,7 @@ export type SeatedHandler<Event, Context, Result> = (
  *
  * @throws IdempotencyError `options` at construction; for an event that is not HTTP, also what would be an answer
  */
-export function idempotentHttp<Event, Context, Result>(
+export function idempotentHttp<Event = HttpEvent, Context = LambdaContext, Result = unknown>(
   handler: ClaimedHandler<Event, Context, Result>,
   options: HttpOptions<Event, Context, NoInfer<Result>>,
 ): SeatedHandler<Event, Context, Result> {

@@ -26,32 +26,34 @@ export interface HttpOptions<Event, Context, Result> extends OperationOptions<Re
    */
   readonly scope: 'none' | ((event: Event, context: Context) => string | Promise<string>);
   /** The key, where it is not in a header. Default: the header. Not limited to 255 characters. */
-  readonly key?: (event: Event, context: Context) => string | undefined | Promise<string | undefined>;
+  readonly key?:
+    | ((event: Event, context: Context) => string | undefined | Promise<string | undefined>)
+    | undefined;
   /** Header that carries the key, in any case. Default `Idempotency-Key`. */
-  readonly header?: string;
+  readonly header?: string | undefined;
   /** Methods that are protected; others pass without a store call. Default by `preset`. */
-  readonly methods?: readonly string[];
+  readonly methods?: readonly string[] | undefined;
   /** Whether a protected method without a key is refused (400) or runs unprotected. Default by `preset`. */
-  readonly required?: boolean;
+  readonly required?: boolean | undefined;
   /**
    * What must be the same under one key beside method, path and query. Default: the whole body.
    * `{ body: ['amount', 'customer.id'], lowercase: ['customer.email'] }` is an explicit allow-list of JSON members; a
    * function yields the meaning itself, in place of everything else; `false` switches the check off.
    */
-  readonly fingerprint?: HttpFingerprint<Event>;
+  readonly fingerprint?: HttpFingerprint<Event> | undefined;
   /**
    * Where nothing else is said: `'ietf'` (default) follows the draft: POST and PATCH, key required, replays marked
    * `Idempotency-Replayed`, 422 for a reused key. `'stripe'`: POST, key optional, `Idempotent-Replayed`, 400.
    */
-  readonly preset?: 'ietf' | 'stripe';
+  readonly preset?: 'ietf' | 'stripe' | undefined;
   /** Header that marks a replay. Browsers see it only if CORS exposes it. Default by `preset`. */
-  readonly replayedHeader?: string;
+  readonly replayedHeader?: string | undefined;
   /** Status for a reused key: 422, 409 or 400. Default by `preset`. */
-  readonly mismatchStatus?: 422 | 409 | 400;
+  readonly mismatchStatus?: 422 | 409 | 400 | undefined;
   /** Headers of the first answer that are neither stored nor replayed. Default {@link defaultDeniedHeaders}. */
-  readonly denyHeaders?: readonly string[];
+  readonly denyHeaders?: readonly string[] | undefined;
   /** Page about your API's answers: becomes the problem's `type` and a `Link` header. */
-  readonly docsUrl?: string;
+  readonly docsUrl?: string | undefined;
 }
 
 /**

@@ -26,18 +26,18 @@ export interface DynamoClient {
 /** Options of {@link dynamoStore}. */
 export interface DynamoStoreOptions {
   /** Default: the environment variable `LAMBDA_ONCE_TABLE`, read when the first request comes. */
-  readonly tableName?: string;
+  readonly tableName?: string | undefined;
   /**
    * Your own client, plain or document. Its retries and timeouts are yours; each call is still cut off after
    * 1.4 seconds. Default: one of our own, built when the first request comes.
    */
-  readonly client?: DynamoClient;
+  readonly client?: DynamoClient | undefined;
   /** Where our own client connects, for local engines. Default: the region's endpoint. */
-  readonly endpoint?: string;
+  readonly endpoint?: string | undefined;
   /** Region of our own client. Default: as the SDK finds it. */
-  readonly region?: string;
+  readonly region?: string | undefined;
   /** Epoch milliseconds. Default `Date.now`; for tests that cross a lease or a retention. */
-  readonly now?: () => number;
+  readonly now?: (() => number) | undefined;
 }
 
 /**
