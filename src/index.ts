@@ -20,10 +20,11 @@ export type { BatchOptions } from './adapters/batch/options.ts';
 export type { DynamoRecordLike, KinesisRecordLike, SqsRecordLike } from './adapters/batch/payload.ts';
 export type { BatchResponse } from './adapters/batch/response.ts';
 export { type FunctionOptions, type IdempotentFunction, idempotent } from './adapters/function.ts';
-export type { HttpAnswer } from './adapters/http/answer.ts';
+
 export type { HttpEvent } from './adapters/http/event.ts';
 export { type ClaimedHandler, idempotentHttp, type SeatedHandler } from './adapters/http/idempotent-http.ts';
 export { defaultDeniedHeaders, type HttpFingerprint, type HttpOptions } from './adapters/http/options.ts';
+export type { HttpAnswer } from './adapters/http/problem.ts';
 export type { Json } from './domain/canonical-json.ts';
 export { deriveKey, deriveUuid } from './domain/derive.ts';
 export type { Duration } from './domain/duration.ts';

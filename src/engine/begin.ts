@@ -1,12 +1,12 @@
 import { judge, type OnceRecord } from '../domain/record.ts';
 import { isIdempotencyError } from '../errors.ts';
-import { type Begun, refuse, refuseBusy, refused, replay } from './begun.ts';
+import { type Begun, refuse, refuseBusy, refused, replay } from './answers.ts';
 import { heldClaim } from './claim.ts';
 import { answerLapsed } from './lapse.ts';
 import { isReentrant } from './reentrance.ts';
 import { isTooLate, type Request } from './request.ts';
-import { claimAbsent, type Found, takeOver } from './take.ts';
 import { waitForNews } from './wait.ts';
+import { claimAbsent, type Found, takeOver } from './write-claim.ts';
 
 /** Each round answers somebody else's write; more than a few in a row is a storm, and the answer is `busy`. */
 const maximumRounds = 6;
@@ -34,7 +34,7 @@ async function contend(request: Request, first: Found): Promise<Begun> {
   let found = first;
   for (let round = 0; round < maximumRounds; round += 1) {
     if (found.kind === 'won') return { kind: 'run', held: heldClaim(request, found.record) };
-    const next = await answer(request, found.record);
+    const next = await answerStanding(request, found.record);
     if (next.kind !== 'won' && next.kind !== 'standing') return next;
     found = next;
   }
@@ -42,10 +42,10 @@ async function contend(request: Request, first: Found): Promise<Begun> {
 }
 
 /** One look at the record that stands in the way: an answer, or a further attempt to claim. */
-async function answer(request: Request, record: OnceRecord | undefined): Promise<Begun | Found> {
+async function answerStanding(request: Request, record: OnceRecord | undefined): Promise<Begun | Found> {
   const { operation, fingerprint } = request;
-  const judgement = judge(record, { fingerprint, now: operation.store.now(), skew: operation.skew });
   if (record === undefined) return claimAbsent(request);
+  const judgement = judge(record, { fingerprint, now: operation.store.now(), skew: operation.skew });
   switch (judgement) {
     case 'absent':
       return takeOver(request, record, 'absent');

@@ -51,9 +51,6 @@ export function newOwner(): string {
   return randomBytes(12).toString('base64url');
 }
 
-/** setTimeout takes no longer delay. */
-const longestTimer = 2 ** 31 - 1;
-
 /** The claim that a record, won by us, stands for. */
 export function heldClaim(request: Request, record: OnceRecord): HeldClaim {
   const { operation, identity, signal } = request;
@@ -112,7 +109,7 @@ function leaseSignal(
   const start = (): AbortSignal => {
     const controller = new AbortController();
     const over = (): void => controller.abort(new DOMException('The lease is over.', 'TimeoutError'));
-    timer = setTimeout(over, Math.min(Math.max(0, ends - performance.now()), longestTimer)).unref();
+    timer = setTimeout(over, Math.max(0, ends - performance.now())).unref();
     return outer === undefined ? controller.signal : AbortSignal.any([controller.signal, outer]);
   };
   return { signal: () => (signal ??= start()), stop: () => clearTimeout(timer) };

@@ -1,12 +1,12 @@
 import { decodeOutcome } from '../domain/outcome.ts';
 import { expirySeconds, nextFence, type OnceRecord } from '../domain/record.ts';
 import type { IdempotencyError } from '../errors.ts';
-import { type Answered, refuseInDoubt, replayOutcome } from './begun.ts';
+import { type Answered, refuseInDoubt, replayOutcome } from './answers.ts';
 import { newOwner } from './claim.ts';
 import { encodeFor, reportCompleted } from './encode.ts';
 import type { LapsedClaim, LapseRule, Reconciled } from './operation.ts';
 import { callLimits, type Request } from './request.ts';
-import { type Found, takeOver } from './take.ts';
+import { type Found, takeOver } from './write-claim.ts';
 
 type ReconcileRule = Extract<LapseRule, { kind: 'reconcile' }>;
 

@@ -1,5 +1,5 @@
+import type { Answered } from './answers.ts';
 import { begin } from './begin.ts';
-import type { Answered } from './begun.ts';
 import type { Claim } from './claim.ts';
 import { whileHolding } from './reentrance.ts';
 import type { Request } from './request.ts';

@@ -4,7 +4,7 @@ import { expirySeconds, judge, type OnceRecord } from '../domain/record.ts';
 import type { Transition } from '../domain/transition.ts';
 import { IdempotencyError, isIdempotencyError } from '../errors.ts';
 import type { Written } from '../store/store.ts';
-import { type Answered, refuse, refuseBusy, refuseInDoubt, replay } from './begun.ts';
+import { type Answered, refuse, refuseBusy, refuseInDoubt, replay } from './answers.ts';
 import type { HeldClaim } from './claim.ts';
 import { encodeFor, reportCompleted } from './encode.ts';
 import { toRejection } from './rejection.ts';

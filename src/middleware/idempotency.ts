@@ -1,23 +1,27 @@
 import { admit } from '../adapters/http/admit.ts';
-import { isHttpShaped, problem } from '../adapters/http/answer.ts';
-import type { HttpEvent } from '../adapters/http/event.ts';
-import { readHttp } from '../adapters/http/event.ts';
-import { answer } from '../adapters/http/idempotent-http.ts';
-import { defineHttpOperation, type HttpOperation, type HttpOptions } from '../adapters/http/options.ts';
+import { type AnswerStyle, answerHttp } from '../adapters/http/answer.ts';
+import type { HttpEvent, HttpRequest } from '../adapters/http/event.ts';
+import { isHttpShaped } from '../adapters/http/headers.ts';
+import { defineHttpOperation, type HttpOptions } from '../adapters/http/options.ts';
+import { problem } from '../adapters/http/problem.ts';
 import { begin } from '../engine/begin.ts';
-import type { Answered } from '../engine/begun.ts';
 import { type HeldClaim, unheldClaim } from '../engine/claim.ts';
 import type { LambdaContext } from '../engine/request.ts';
 import { IdempotencyError } from '../errors.ts';
 import { lend } from './claim-of.ts';
 import { type Course, watch } from './course.ts';
 import { type MiddyHooks, type MiddyRequest, PerRequest } from './middy.ts';
-import { settleError, settleHook, settleUnsent } from './settle.ts';
+import { settleError, settleHook, settleUnsent } from './settle-hook.ts';
 
 /** What a request of ours is in the middle of. */
 type Business =
-  | { readonly kind: 'held'; readonly held: HeldClaim; readonly course: () => Course }
-  | { readonly kind: 'refused'; readonly error: IdempotencyError };
+  | {
+      readonly kind: 'held';
+      readonly held: HeldClaim;
+      readonly sent: HttpRequest | undefined;
+      readonly course: () => Course;
+    }
+  | { readonly kind: 'refused'; readonly error: IdempotencyError; readonly sent: HttpRequest | undefined };
 
 /**
  * The drop-in for an existing Middy chain (6 and 7): guards above it, response shapers below it. What it stores is the
@@ -43,21 +47,22 @@ export function idempotency<Event = HttpEvent, Context = LambdaContext, Result =
   const businesses = new PerRequest<Business>();
 
   async function idempotencyBefore(request: MiddyRequest<Event, Context>): Promise<void> {
-    const refuse = (error: IdempotencyError): never => {
-      businesses.set(request, { kind: 'refused', error });
-      throw error;
-    };
     const admitted = await admit(http, request.event, request.context);
     if (admitted.kind === 'bypass') return lend(request.context, unheldClaim(http.operation.name));
+    const { sent } = admitted;
+    const refuse = (error: IdempotencyError): never => {
+      businesses.set(request, { kind: 'refused', error, sent });
+      throw error;
+    };
     if (admitted.kind === 'refused') return refuse(admitted.error);
     const begun = await begin(admitted.request);
     switch (begun.kind) {
       case 'run':
-        businesses.set(request, { kind: 'held', held: begun.held, course: watch(request) });
+        businesses.set(request, { kind: 'held', held: begun.held, sent, course: watch(request) });
         return lend(request.context, begun.held.claim);
       case 'replay':
         // not `return`: a void result must stop the chain as well
-        request.earlyResponse = answer(http, request.event, begun);
+        request.earlyResponse = answerHttp(http, sent, begun);
         return;
       case 'refused':
         return refuse(begun.error);
@@ -70,7 +75,7 @@ export function idempotency<Event = HttpEvent, Context = LambdaContext, Result =
     const business = businesses.take(request);
     if (business?.kind !== 'held') return;
     const { response } = request;
-    if (isUnserialized(request)) {
+    if (business.sent !== undefined && isUnserialized(response)) {
       await settleUnsent(business.held, response);
       throw new IdempotencyError(
         'options',
@@ -78,49 +83,39 @@ export function idempotency<Event = HttpEvent, Context = LambdaContext, Result =
       );
     }
     const settled = await settleHook(business.held, { kind: 'returned', value: response });
-    if (settled.kind !== 'own') request.response = standing(http, request, settled);
+    if (settled.kind !== 'own') request.response = answerHttp(http, business.sent, settled);
   }
 
   async function idempotencyOnError(request: MiddyRequest<Event, Context>): Promise<void> {
     const business = businesses.take(request);
     if (business === undefined) return;
-    if (business.kind === 'refused') return overlay(http, request, business.error);
+    if (business.kind === 'refused') return overlay(http, request, business);
     const settled = await settleError(business.held, business.course(), request.response);
-    if (settled.kind !== 'own') request.response = standing(http, request, settled);
+    if (settled.kind !== 'own') request.response = answerHttp(http, business.sent, settled);
   }
 
   return { before: idempotencyBefore, after: idempotencyAfter, onError: idempotencyOnError };
 }
 
 /** An HTTP answer whose body is data: only a serializer outside can turn it into text, and replays pass it by. */
-function isUnserialized({ event, response }: MiddyRequest<unknown, unknown>): boolean {
-  if (readHttp(event) === undefined || !isHttpShaped(response)) return false;
+function isUnserialized(response: unknown): boolean {
+  if (!isHttpShaped(response)) return false;
   const { body } = response;
   if (typeof body === 'number' || typeof body === 'boolean') return true;
   if (typeof body !== 'object' || body === null) return false;
   return Array.isArray(body) || Object.getPrototypeOf(body) === Object.prototype;
 }
 
-/** The claim was lost: the answer that stands takes the place of our own. */
-function standing<Event, Context>(
-  http: HttpOperation<Event, Context>,
-  request: MiddyRequest<Event, Context>,
-  settled: Answered,
-): unknown {
-  return answer(http, request.event, settled);
-}
-
 /** Our refusal, with the headers that others (CORS) have put on whatever an error handler made of it. */
-function overlay<Event, Context>(
-  { style }: HttpOperation<Event, Context>,
-  request: MiddyRequest<Event, Context>,
-  error: IdempotencyError,
+function overlay(
+  { style }: AnswerStyle,
+  request: MiddyRequest<unknown, unknown>,
+  { error, sent }: Extract<Business, { kind: 'refused' }>,
 ): void {
-  const http = readHttp(request.event);
-  if (http === undefined) return;
-  const ours = problem(error, style, http.answersInMultiValues);
+  if (sent === undefined) return;
+  const ours = problem(error, style, sent.answersInMultiValues);
   const theirs = isHttpShaped(request.response) ? (request.response as Partial<typeof ours>) : {};
-  const field = http.answersInMultiValues ? 'multiValueHeaders' : 'headers';
+  const field = sent.answersInMultiValues ? 'multiValueHeaders' : 'headers';
   request.response = {
     ...theirs,
     ...ours,

@@ -10,17 +10,19 @@ import {
   type Failure,
   report,
   timekeeper,
+  unlessMet,
 } from '../adapters/batch/run-batch.ts';
 import { begin } from '../engine/begin.ts';
+import { type Answered, refuse } from '../engine/begun.ts';
 import { type HeldClaim, unheldClaim } from '../engine/claim.ts';
-import type { LambdaContext } from '../engine/request.ts';
-import { complete, hold, type Settled } from '../engine/settle.ts';
+import type { LambdaContext, Request } from '../engine/request.ts';
+import { complete, hold } from '../engine/settle.ts';
 import { isSwitchedOff } from '../engine/switch.ts';
 import { IdempotencyError } from '../errors.ts';
 import { lend } from './claim-of.ts';
 import { type Course, watch } from './course.ts';
 import { type MiddyHooks, type MiddyRequest, PerRequest } from './middy.ts';
-import { settleHook } from './settle.ts';
+import { settleHook } from './settle-hook.ts';
 
 /** An SQS event, or what is left of it for the handler. */
 type Batch<Item> = { Records: Item[] };
@@ -29,8 +31,9 @@ type Batch<Item> = { Records: Item[] };
 interface Business<Item> {
   readonly deliveries: readonly Delivery<Item>[];
   readonly held: ReadonlyMap<Delivery<Item>, HeldClaim>;
-  /** Records with the business key of one that is handed over: they share its fate. */
+  /** Records with the business key and the meaning of one that is handed over: they share its fate. */
   readonly followers: ReadonlyMap<Delivery<Item>, Delivery<Item>>;
+  /** Grows while the claims end. */
   readonly failed: Set<Delivery<Item>>;
   readonly course: () => Course;
 }
@@ -45,7 +48,8 @@ interface Business<Item> {
  * - a list that Lambda would misread (unknown or empty identifiers, another shape): nobody knows which record is done, so
  *   all are held and reported, and the call ends in an error that says what is wrong;
  * - an error: it is every handed record's error, by the rules of `onFailure`. It releases by default; a handler that has
- *   done some records before it throws should report, or be given `onFailure: 'hold'`.
+ *   done some records before it throws should report, or be given `onFailure: 'hold'`;
+ * - a report, and then an error of another middleware: the report counts, and what is done replays.
  *
  * Failure semantics: as `idempotentSqs`, except that all claims of the batch begin before the handler does.
  *
@@ -74,25 +78,18 @@ export function sqsIdempotency<Item extends SqsRecordLike = SqsRecordLike, Conte
   async function sqsIdempotencyAfter(request: MiddyRequest<Batch<Item>, Context>): Promise<void> {
     const business = businesses.take(request);
     if (business === undefined) return;
-    const identifiers = new Set([...business.held.keys()].map(({ identifier }) => identifier));
-    const told = readReport(request.response, identifiers);
-    if (told.kind === 'misread') {
-      for (const held of business.held.values()) hold(held, 'misread response');
-      throw new IdempotencyError(
-        'options',
-        `sqsIdempotency: the handler's response ${told.fault}; Lambda would misread it.`,
-      );
-    }
+    businesses.set(request, { ...business, held: new Map() });
+    const told = readReport(request.response, handedOver(business));
     await settleAll(batch, business, told);
+    if (told.kind === 'misread') throw misreported(told.fault);
     request.response = merged(batch, business);
   }
 
   async function sqsIdempotencyOnError(request: MiddyRequest<Batch<Item>, Context>): Promise<void> {
     const business = businesses.take(request);
     if (business === undefined) return;
-    const { firstError } = business.course();
-    await settleAll(batch, business, { kind: 'thrown', error: firstError });
-    // somebody below has made an answer of the error: it must still name what failed
+    await settleAll(batch, business, toldBefore(business));
+    // somebody below has made an answer of the error, and knows only what was handed over: it must name all that failed
     if (request.response !== undefined) request.response = merged(batch, business);
   }
 
@@ -104,7 +101,8 @@ function passThrough<Item, Context>(
   records: readonly Item[],
 ): void {
   operation.observe({ type: 'bypassed', operation: operation.name, reason: 'disabled' });
-  for (const record of records) lend(record, unheldClaim(operation.name));
+  // an event of another source is none of our business when we are switched off
+  if (Array.isArray(records)) for (const record of records) lend(record, unheldClaim(operation.name));
 }
 
 /** Claims in the order of the lanes. What is refused is reported; what was done before is neither run nor reported. */
@@ -115,23 +113,27 @@ async function claimAll<Item extends SqsRecordLike, Context>(
   const { event, context } = request;
   const deliveries = await deliveriesOf(batch, event?.Records, context);
   const held = new Map<Delivery<Item>, HeldClaim>();
-  const leaders = new Map<string, Delivery<Item>>();
+  const leaders = new Map<string, { readonly delivery: Delivery<Item>; readonly request: Request }>();
   const followers = new Map<Delivery<Item>, Delivery<Item>>();
+  const met = new Set<string>();
   const hasTime = timekeeper(batch, context);
 
   const claim = async (delivery: Delivery<Item>): Promise<Failure | undefined> => {
-    const { identity, record } = delivery;
-    if (identity.kind !== 'request') return identity.kind === 'unidentified' ? identity : undefined;
-    const leader = leaders.get(identity.request.id);
-    if (leader !== undefined) {
-      followers.set(delivery, leader);
+    if (delivery.identity.kind !== 'request')
+      return delivery.identity.kind === 'unidentified' ? delivery.identity : undefined;
+    const { request } = delivery.identity;
+    const leader = leaders.get(request.id);
+    // of another meaning it follows nobody: the claim refuses it as a reused key
+    if (leader !== undefined && leader.request.fingerprint === request.fingerprint) {
+      if (leader.delivery.lane !== delivery.lane) return asFailure(refuseToOvertake(request));
+      followers.set(delivery, leader.delivery);
       return undefined;
     }
-    const begun = await begin(identity.request);
+    const begun = await begin(unlessMet(request, met));
     if (begun.kind !== 'run') return asFailure(begun);
-    leaders.set(identity.request.id, delivery);
+    leaders.set(request.id, { delivery, request });
     held.set(delivery, begun.held);
-    lend(record, begun.held.claim);
+    lend(delivery.record, begun.held.claim);
     return undefined;
   };
 
@@ -139,29 +141,82 @@ async function claimAll<Item extends SqsRecordLike, Context>(
   return { deliveries, held, followers, failed: new Set(failures.keys()), course: watch(request) };
 }
 
-/** Ends every claim by what the handler said of its record. */
+/** Its first message stands in another FIFO group: what is behind this one must not overtake a run that has yet to end. */
+function refuseToOvertake(request: Request): Answered {
+  return refuse(
+    request,
+    'busy',
+    'A message with this key, in another group of the batch, has not ended yet.',
+    {
+      retryAfter: 1,
+    },
+  );
+}
+
+/** What is known of the handed records. */
+type Told = Report | { readonly kind: 'thrown'; readonly error: unknown };
+
+/** What a failure leaves of the handler's word: when it had answered, its report still counts. */
+function toldBefore<Item>(business: Business<Item>): Told {
+  const { firstError, answered } = business.course();
+  if (answered === undefined) return { kind: 'thrown', error: firstError };
+  return readReport(answered.value, handedOver(business));
+}
+
+function handedOver<Item>({ held }: Business<Item>): ReadonlySet<string> {
+  return new Set([...held.keys()].map(({ identifier }) => identifier));
+}
+
+/** Ends every claim by what was told of its record. */
 async function settleAll<Item, Context>(
   batch: BatchOperation<Item, Context>,
-  { held, failed }: Business<Item>,
-  told: Extract<Report, { kind: 'reported' }> | { readonly kind: 'thrown'; readonly error: unknown },
+  { held, followers, failed }: Business<Item>,
+  told: Told,
 ): Promise<void> {
-  const settleOne = async (delivery: Delivery<Item>, claim: HeldClaim): Promise<void> => {
-    const isDone = told.kind === 'reported' && !told.failed.has(delivery.identifier);
-    const error = told.kind === 'thrown' ? told.error : reportedFailure();
-    const settled = isDone
-      ? await complete(claim, { kind: 'value', value: undefined })
-      : await settleHook(claim, { kind: 'thrown', error });
-    const failure = isDone ? failureOfSettled(settled) : { error };
+  const settled = [...held].map(async ([delivery, claim]) => {
+    const failure = await settleOne(claim, delivery.identifier, told);
     if (failure === undefined) return;
-    failed.add(delivery);
-    report(batch, failure, delivery.record);
-  };
-  await Promise.all([...held].map(([delivery, claim]) => settleOne(delivery, claim)));
+    const sharing = [...followers].filter(([, leader]) => leader === delivery).map(([follower]) => follower);
+    for (const each of [delivery, ...sharing]) {
+      failed.add(each);
+      report(batch, failure, each.record);
+    }
+  });
+  await Promise.all(settled);
+}
+
+async function settleOne(claim: HeldClaim, identifier: string, told: Told): Promise<Failure | undefined> {
+  switch (told.kind) {
+    case 'misread':
+      hold(claim, 'misread response');
+      return { error: misreported(told.fault) };
+    case 'thrown':
+      await settleError(claim, { firstError: told.error }, undefined);
+      return { error: told.error };
+    case 'reported':
+      return told.failed.has(identifier) ? giveBack(claim) : keep(claim);
+    default:
+      return told satisfies never;
+  }
+}
+
+async function giveBack(claim: HeldClaim): Promise<Failure> {
+  const error = reportedFailure();
+  await settleHook(claim, { kind: 'thrown', error });
+  return { error };
 }
 
 /** A claim that was lost may have been completed by whoever took it over. */
-function failureOfSettled(settled: Settled): Failure | undefined {
+async function keep(claim: HeldClaim): Promise<Failure | undefined> {
+  const settled = await complete(claim, { kind: 'value', value: undefined });
   return settled.kind === 'own' ? undefined : asFailure(settled);
+}
+
+function misreported(fault: string): IdempotencyError {
+  return new IdempotencyError(
+    'options',
+    `sqsIdempotency: the handler's response ${fault}; Lambda would misread it.`,
+  );
 }
 
 function reportedFailure(): Error {
@@ -172,13 +227,11 @@ function reportedFailure(): Error {
 
 function merged<Item, Context>(
   batch: BatchOperation<Item, Context>,
-  { deliveries, failed, followers }: Business<Item>,
+  { deliveries, failed }: Business<Item>,
 ): unknown {
-  const isFailed = (delivery: Delivery<Item>): boolean => failed.has(followers.get(delivery) ?? delivery);
-  const identifiers = new Set(deliveries.filter(isFailed).map(({ identifier }) => identifier));
   return respond(
     deliveries.map(({ identifier }) => identifier),
-    identifiers,
+    new Set([...failed].map(({ identifier }) => identifier)),
     batch.onFailures,
   );
 }

@@ -1,4 +1,4 @@
-import type { Json } from '../../domain/canonical-json.ts';
+import { type Json, serialize } from '../../domain/canonical-json.ts';
 import { toJson } from '../../domain/canonical-value.ts';
 import type { Claim } from '../../engine/claim.ts';
 import type { LambdaContext } from '../../engine/request.ts';
@@ -57,11 +57,17 @@ function sequenceNumber(record: StreamRecordLike): unknown {
 
 /** What has an order of its own: a partition key, or an item. */
 function partitionOf(record: StreamRecordLike): string {
-  return 'kinesis' in record ? record.kinesis.partitionKey : JSON.stringify(record.dynamodb?.Keys ?? null);
+  if ('kinesis' in record) return record.kinesis.partitionKey;
+  return serialize(toJson(record.dynamodb?.Keys ?? null));
 }
 
+/** Members by which an allow-list may choose: those of the data, or `NewImage.total.N` and the like. */
 function meaningOf(record: StreamRecordLike): Json {
-  if ('kinesis' in record) return meaningOfText(payloadText(record));
-  const { Keys = null, NewImage = null, OldImage = null } = record.dynamodb ?? {};
-  return ['change', record.eventName ?? null, toJson({ Keys, NewImage, OldImage }, 'record.dynamodb')];
+  if ('kinesis' in record) {
+    const text = payloadText(record);
+    return text === undefined ? ['bytes', record.kinesis.data] : meaningOfText(text);
+  }
+  const { eventName = null, dynamodb = {} } = record;
+  const { Keys = null, NewImage = null, OldImage = null } = dynamodb;
+  return ['json', toJson({ eventName, Keys, NewImage, OldImage }, 'record.dynamodb')];
 }

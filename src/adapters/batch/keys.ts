@@ -1,4 +1,6 @@
 import { type Json, parseJson } from '../../domain/canonical-json.ts';
+import { isTextList } from '../../domain/options.ts';
+import { IdempotencyError } from '../../errors.ts';
 import {
   type AttributeLike,
   type DynamoRecordLike,
@@ -19,35 +21,46 @@ export interface BusinessKey<Item> {
   readonly meaning?: (record: Item) => Json;
 }
 
+/** At least one: without any, all records would have the same key. */
+type Names = [string, ...string[]];
+
 /**
  * Members of a JSON body (SQS) or of JSON data (Kinesis), by dotted path. Several paths make one key: an entity's id and
  * its version, `bodyKey('order.id', 'order.version')`. A record that lacks one of them fails.
  */
-export function bodyKey(...paths: string[]): BusinessKey<SqsRecordLike | KinesisRecordLike> {
+export function bodyKey(...paths: Names): BusinessKey<SqsRecordLike | KinesisRecordLike> {
+  requireNames('bodyKey', paths);
   return (record) => keyFromMembers(payloadText(record), paths);
 }
 
 /** Members of the message inside an SNS envelope. With raw message delivery there is no envelope: use `bodyKey`. */
-export function snsKey(...paths: string[]): BusinessKey<SqsRecordLike> {
+export function snsKey(...paths: Names): BusinessKey<SqsRecordLike> {
+  requireNames('snsKey', paths);
   const inner = (record: SqsRecordLike): string => envelope(record, 'Message') ?? '';
   return Object.assign((record: SqsRecordLike) => keyFromMembers(inner(record), paths), {
     meaning: (record: SqsRecordLike) => meaningOfText(inner(record)),
   });
 }
 
-/** Members of an EventBridge event's `detail`, which a rule has put into a queue. */
-export function eventBridgeKey(...paths: string[]): BusinessKey<SqsRecordLike> {
+/**
+ * Members of an EventBridge event's `detail`, which a rule has put into a queue. What counts under the key is the event's
+ * source, type and detail; an allow-list names members of the event (`detail.amount`).
+ */
+export function eventBridgeKey(...paths: Names): BusinessKey<SqsRecordLike> {
+  requireNames('eventBridgeKey', paths);
   const inside = paths.map((path) => `detail.${path}`);
   return Object.assign((record: SqsRecordLike) => keyFromMembers(record.body, inside), {
     meaning: (record: SqsRecordLike): Json => {
-      const event = parseJson(record.body) as Record<string, Json> | undefined;
-      return ['event', event?.source ?? null, event?.['detail-type'] ?? null, event?.detail ?? null];
+      const event = parseJson(record.body) as Record<string, Json> | null | undefined;
+      const { source = null, 'detail-type': type = null, detail = null } = event ?? {};
+      return ['json', { source, 'detail-type': type, detail }];
     },
   });
 }
 
 /** A message attribute that the producer sets. */
 export function attributeKey(name: string): BusinessKey<SqsRecordLike> {
+  requireNames('attributeKey', [name]);
   return (record) => record.messageAttributes?.[name]?.stringValue;
 }
 
@@ -67,11 +80,16 @@ export function messageIdKey(): BusinessKey<SqsRecordLike> {
   return (record) => record.messageId;
 }
 
-/** Scalar attributes of a DynamoDB stream's new image (old one for a removal): an entity's id and its version. */
-export function imageKey(...names: string[]): BusinessKey<DynamoRecordLike> {
-  return ({ dynamodb }) => {
+/**
+ * Scalar attributes of a DynamoDB stream's new image: an entity's id and its version. A removal has the old image and a
+ * key of its own, since the version that it removes was written before.
+ */
+export function imageKey(...names: Names): BusinessKey<DynamoRecordLike> {
+  requireNames('imageKey', names);
+  return ({ eventName, dynamodb }) => {
     const image = dynamodb?.NewImage ?? dynamodb?.OldImage ?? {};
-    return joinParts(names.map((name) => scalarOf(image[name])));
+    const parts = names.map((name) => scalarOf(image[name]));
+    return joinParts(eventName === 'REMOVE' ? ['REMOVE', ...parts] : parts);
   };
 }
 
@@ -85,6 +103,11 @@ export function scheduleKey(event: {
 }): string {
   const [, rule] = /rule\/(.+)$/.exec(event.resources?.[0] ?? '') ?? [];
   return rule === undefined || event.time === undefined ? '' : `${rule}:${event.time}`;
+}
+
+function requireNames(owner: string, names: readonly unknown[]): void {
+  if (names.length > 0 && isTextList.test(names)) return;
+  throw new IdempotencyError('options', `${owner}: name at least one member, each by a non-empty string.`);
 }
 
 function envelope(record: SqsRecordLike, member: string): string | undefined {

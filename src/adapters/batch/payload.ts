@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer';
 import { type Json, NumberLiteral, parseJson } from '../../domain/canonical-json.ts';
 import { memberAt } from '../../domain/fingerprint.ts';
 
@@ -35,9 +36,11 @@ export interface DynamoRecordLike {
     | undefined;
 }
 
-/** What the producer sent: an SQS body as it is, Kinesis data decoded. */
-export function payloadText(record: SqsRecordLike | KinesisRecordLike): string {
-  return 'kinesis' in record ? Buffer.from(record.kinesis.data, 'base64').toString('utf8') : record.body;
+/** What the producer sent: an SQS body as it is, Kinesis data decoded; `undefined` when that is no text. */
+export function payloadText(record: SqsRecordLike | KinesisRecordLike): string | undefined {
+  if (!('kinesis' in record)) return record.body;
+  const bytes = Buffer.from(record.kinesis.data, 'base64');
+  return isUtf8(bytes) ? bytes.toString('utf8') : undefined;
 }
 
 /** The payload's meaning: JSON canonically, other text as it stands. */
@@ -55,12 +58,18 @@ export function keyFromMembers(text: string | undefined, paths: readonly string[
 
 /** One part is the key itself; several are joined so that no two lists give the same text. */
 export function joinParts(parts: readonly (string | undefined)[]): string | undefined {
-  if (parts.some((part) => part === undefined || part === '')) return undefined;
+  if (parts.some((part) => part === undefined || part.trim() === '')) return undefined;
   return parts.length === 1 ? parts[0] : JSON.stringify(parts);
 }
 
-/** Texts, and numbers by their canonical spelling, so that a large id keeps all its digits. */
+/** Texts, and numbers by their canonical spelling. */
 function scalar(value: Json | undefined): string | undefined {
-  if (value instanceof NumberLiteral) return value.spelling;
+  if (value instanceof NumberLiteral) return inDigits(value.spelling);
   return typeof value === 'string' ? value : undefined;
+}
+
+/** A large integer has all its digits and no exponent, so that its record is found by the id as people write it. */
+function inDigits(spelling: string): string {
+  const [, digits = '', zeros = ''] = /^(-?\d+)e(\d{1,2})$/.exec(spelling) ?? [];
+  return digits === '' ? spelling : `${digits}${'0'.repeat(Number(zeros))}`;
 }

@@ -134,7 +134,7 @@ async function failureOf<Item, Context>(
 }
 
 /** A record whose key was met before in this batch does not wait: nobody here will still write what its twin left. */
-function unlessMet(request: Request, met: Set<string>): Request {
+export function unlessMet(request: Request, met: Set<string>): Request {
   if (met.has(request.id)) return { ...request, operation: { ...request.operation, wait: 0 } };
   met.add(request.id);
   return request;

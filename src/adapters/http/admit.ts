@@ -12,12 +12,13 @@ import type { HttpOperation } from './options.ts';
 /** How an event enters: past us, as a request with an identity, or not at all. */
 export type Admitted =
   | { readonly kind: 'bypass' }
-  | { readonly kind: 'request'; readonly request: Request }
-  | { readonly kind: 'refused'; readonly error: IdempotencyError };
+  | { readonly kind: 'request'; readonly request: Request; readonly sent: HttpRequest | undefined }
+  | { readonly kind: 'refused'; readonly error: IdempotencyError; readonly sent: HttpRequest | undefined };
 
 /**
- * Settles the identity once, before anybody else can change the event. No store call. An event that is not HTTP is
- * taken when the operation has a `key` function; then the whole event is its meaning.
+ * Settles the identity once, before anybody else can change the event. No store call. `sent` is the
+ * HTTP request, as it was read then. An event that is not HTTP is taken when the operation has a `key` function; then the
+ * whole event is its meaning.
  */
 export async function admit<Event, Context>(
   http: HttpOperation<Event, Context>,
@@ -31,20 +32,24 @@ export async function admit<Event, Context>(
     return { kind: 'bypass' };
   };
   if (isSwitchedOff()) return pass('disabled');
-  const request = readHttp(event);
-  if (request !== undefined && !methods.has(request.method)) return pass('method');
+  const sent = readHttp(event);
+  if (sent !== undefined && !methods.has(sent.method)) return pass('method');
   try {
-    const key = await keyOf(http, event, context, request);
+    const key = await keyOf(http, event, context, sent);
     if (key === undefined && !required) return pass('no-key');
-    if (key === undefined) throw missing(http, request);
+    if (key === undefined) throw missing(http, sent);
     const scope = http.scope === 'none' ? 'none' : requireScope(await http.scope(event, context));
-    const fingerprint = meaningOf(http, event, request);
-    return { kind: 'request', request: newRequest(operation, { scope, key }, fingerprint, context, signal) };
+    const fingerprint = meaningOf(http, event, sent);
+    return {
+      kind: 'request',
+      request: newRequest(operation, { scope, key }, fingerprint, context, signal),
+      sent,
+    };
   } catch (error) {
     // what a user's own key or scope function throws is the user's
     if (!isIdempotencyError(error)) throw error;
     operation.observe({ type: 'refused', operation: operation.name, code: error.code });
-    return { kind: 'refused', error };
+    return { kind: 'refused', error, sent };
   }
 }
 

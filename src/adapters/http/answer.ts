@@ -1,109 +1,54 @@
+import { fromRejection } from '../../engine/rejection.ts';
+import type { Answer } from '../../engine/run.ts';
 import type { IdempotencyError } from '../../errors.ts';
+import type { HttpRequest } from './event.ts';
+import { marked } from './headers.ts';
+import { type HttpAnswer, type ProblemStyle, problem } from './problem.ts';
 
-/** An answer of ours, in the shape that every front end takes. */
-export interface HttpAnswer {
-  statusCode: number;
-  headers?: Record<string, string>;
-  multiValueHeaders?: Record<string, string[]>;
-  body: string;
+/** How an operation answers. */
+export interface AnswerStyle {
+  readonly style: ProblemStyle;
+  readonly replayedHeader: string;
 }
 
-/** How refusals look. */
-export interface ProblemStyle {
-  /** Where people read about the answers; becomes `type` and a `Link` header. */
-  readonly docsUrl: string | undefined;
-  /** Status for a reused key. */
-  readonly mismatchStatus: number;
-}
-
-/** A refusal as `application/problem+json` (RFC 9457). */
-export function problem(error: IdempotencyError, style: ProblemStyle, inMultiValues: boolean): HttpAnswer {
-  const status = error.code === 'key-reused' ? style.mismatchStatus : error.status;
-  const headers = {
-    'Content-Type': 'application/problem+json',
-    'Cache-Control': 'no-store',
-    ...(error.retryAfter !== undefined && { 'Retry-After': String(error.retryAfter) }),
-    ...(style.docsUrl !== undefined && { Link: `<${style.docsUrl}>; rel="describedby"` }),
-  };
-  const body = {
-    type: style.docsUrl === undefined ? `urn:lambda-once:${error.code}` : `${style.docsUrl}#${error.code}`,
-    title: error.title,
-    status,
-    detail: error.detail,
-    code: error.code,
-    ...(error.originalStatus !== undefined && { originalStatus: error.originalStatus }),
-  };
-  return { statusCode: status, ...headersIn(headers, inMultiValues), body: JSON.stringify(body) };
-}
-
-function headersIn(
-  headers: Record<string, string>,
-  inMultiValues: boolean,
-): Pick<HttpAnswer, 'headers' | 'multiValueHeaders'> {
-  if (!inMultiValues) return { headers };
-  return {
-    multiValueHeaders: Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, [value]])),
-  };
-}
-
-/** A result with a status: only such a one has headers. */
-export function isHttpShaped(result: unknown): result is Record<string, unknown> {
-  return typeof result === 'object' && result !== null && 'statusCode' in result;
-}
-
-/** The stored answer as a duplicate gets it: the same, and marked. What is not an HTTP answer stays as it is. */
-export function marked(answer: unknown, header: string, inMultiValues: boolean): unknown {
-  if (!isHttpShaped(answer)) return answer;
-  const field =
-    inMultiValues || (answer.headers === undefined && answer.multiValueHeaders)
-      ? 'multiValueHeaders'
-      : 'headers';
-  const given = (answer[field] ?? {}) as object;
-  return { ...answer, [field]: { ...given, [header]: field === 'headers' ? 'true' : ['true'] } };
-}
-
-/** The answer without the headers that must not be sent a second time; `undefined` members are left as they are. */
-export function withoutDenied(result: unknown, isDenied: (header: string) => boolean): unknown {
-  const sent = asSent(result);
-  if (!hasHeaders(sent)) return result;
-  const kept = { ...sent };
-  for (const field of ['headers', 'multiValueHeaders']) {
-    const headers = kept[field];
-    if (typeof headers !== 'object' || headers === null) continue;
-    kept[field] = Object.fromEntries(
-      Object.entries(headers).filter(([name]) => !isDenied(name.toLowerCase())),
-    );
+/**
+ * The answer as a handler gives it: returned or thrown.
+ *
+ * @param sent the request as it was read before the handler could change the event; `undefined` when it is not HTTP
+ */
+export function answerHttp(how: AnswerStyle, sent: HttpRequest | undefined, given: Answer): unknown {
+  switch (given.kind) {
+    case 'returned':
+      return given.value;
+    case 'thrown':
+      throw given.error;
+    case 'refused':
+      return refusal(how.style, sent, given.error);
+    case 'replay':
+      break;
+    default:
+      return given satisfies never;
   }
-  // API Gateway v2 has a field of its own for Set-Cookie
-  if (isDenied('set-cookie')) delete kept.cookies;
-  return kept;
+  const { outcome } = given;
+  if (outcome.kind === 'rejection') {
+    const error = fromRejection(outcome.rejection);
+    throw sent === undefined ? error : markedError(error, how.replayedHeader);
+  }
+  const value = outcome.kind === 'value' ? outcome.value : undefined;
+  return marked(value, how.replayedHeader, sent?.answersInMultiValues ?? false);
 }
 
-/** Lambda sends an answer as its `toJSON` says; a copy of the members would lose that, and the status with it. */
-function asSent(result: unknown): unknown {
-  if (typeof result !== 'object' || result === null) return result;
-  return 'toJSON' in result && typeof result.toJSON === 'function' ? (result.toJSON() as unknown) : result;
+/** A problem for HTTP; whoever sent another event gets the error itself. */
+function refusal(style: ProblemStyle, sent: HttpRequest | undefined, error: IdempotencyError): HttpAnswer {
+  if (sent === undefined) throw error;
+  return problem(error, style, sent.answersInMultiValues);
 }
 
-const proxyFields: ReadonlySet<string> = new Set([
-  'headers',
-  'multiValueHeaders',
-  'cookies',
-  'body',
-  'isBase64Encoded',
-]);
-
-/** With a status, or in all else a proxy response: API Gateway v1 takes a missing status for 200. */
-function hasHeaders(result: unknown): result is Record<string, unknown> {
-  if (isHttpShaped(result)) return true;
-  if (typeof result !== 'object' || result === null) return false;
-  const names = Object.keys(result);
-  return names.some((name) => /headers$/i.test(name)) && names.every((name) => proxyFields.has(name));
-}
-
-/** Whether a header's lower-case name is on the list; an entry may end in `*`. */
-export function deniedBy(list: readonly string[]): (header: string) => boolean {
-  const entries = list.map((entry) => entry.toLowerCase());
-  return (header) =>
-    entries.some((entry) => (entry.endsWith('*') ? header.startsWith(entry.slice(0, -1)) : header === entry));
+/** Error handlers send an error's `headers` along (http-errors does, Middy does), so a replayed rejection shows as one. */
+function markedError(error: Error, header: string): Error {
+  return Object.defineProperty(error, 'headers', {
+    value: { [header]: 'true' },
+    configurable: true,
+    writable: true,
+  });
 }

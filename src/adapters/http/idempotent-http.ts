@@ -1,12 +1,12 @@
 import { type Claim, unheldClaim } from '../../engine/claim.ts';
-import { fromRejection } from '../../engine/rejection.ts';
 import type { LambdaContext } from '../../engine/request.ts';
-import { type Answer, runOnce } from '../../engine/run.ts';
+import { runOnce } from '../../engine/run.ts';
 import { IdempotencyError } from '../../errors.ts';
 import { admit } from './admit.ts';
-import { type HttpAnswer, marked, problem } from './answer.ts';
-import { type HttpEvent, readHttp } from './event.ts';
-import { defineHttpOperation, type HttpOperation, type HttpOptions } from './options.ts';
+import { answerHttp } from './answer.ts';
+import type { HttpEvent } from './event.ts';
+import { defineHttpOperation, type HttpOptions } from './options.ts';
+import type { HttpAnswer } from './problem.ts';
 
 /** A handler with the claim as its last argument. */
 export type ClaimedHandler<Event, Context, Result> = (
@@ -43,58 +43,10 @@ export function idempotentHttp<Event = HttpEvent, Context = LambdaContext, Resul
   return async function once(event: Event, context: Context, middy?: unknown): Promise<Result | HttpAnswer> {
     const admitted = await admit(http, event, context, signalOf(middy));
     if (admitted.kind === 'bypass') return handler(event, context, unheldClaim(http.operation.name));
-    if (admitted.kind === 'refused') return answer(http, event, admitted) as HttpAnswer;
+    if (admitted.kind === 'refused') return answerHttp(http, admitted.sent, admitted) as HttpAnswer;
     const ended = await runOnce(admitted.request, (claim) => handler(event, context, claim));
-    return answer(http, event, ended) as Result;
+    return answerHttp(http, admitted.sent, ended) as Result;
   };
-}
-
-/** The answer as a handler gives it. Shared by everything that answers for HTTP. */
-export function answer<Event, Context>(
-  http: HttpOperation<Event, Context>,
-  event: Event,
-  given: Answer,
-): unknown {
-  switch (given.kind) {
-    case 'returned':
-      return given.value;
-    case 'thrown':
-      throw given.error;
-    case 'refused':
-      return refusal(http, event, given.error);
-    case 'replay':
-      break;
-    default:
-      return given satisfies never;
-  }
-  const { outcome } = given;
-  const request = readHttp(event);
-  if (outcome.kind === 'rejection') {
-    const error = fromRejection(outcome.rejection);
-    throw request === undefined ? error : markedError(error, http.replayedHeader);
-  }
-  const value = outcome.kind === 'value' ? outcome.value : undefined;
-  return marked(value, http.replayedHeader, request?.answersInMultiValues ?? false);
-}
-
-/** Error handlers send an error's `headers` along (http-errors does, Middy does), so a replayed rejection shows as one. */
-function markedError(error: Error, header: string): Error {
-  return Object.defineProperty(error, 'headers', {
-    value: { [header]: 'true' },
-    configurable: true,
-    writable: true,
-  });
-}
-
-/** A problem for HTTP; whoever sent another event gets the error itself. */
-function refusal<Event, Context>(
-  { style }: HttpOperation<Event, Context>,
-  event: Event,
-  error: IdempotencyError,
-): HttpAnswer {
-  const request = readHttp(event);
-  if (request === undefined) throw error;
-  return problem(error, style, request.answersInMultiValues);
 }
 
 function signalOf(middy: unknown): AbortSignal | undefined {

@@ -12,7 +12,8 @@ import {
   type Rule,
 } from '../../domain/options.ts';
 import { defineOperation, type Operation, type OperationOptions } from '../../engine/operation.ts';
-import { deniedBy, type ProblemStyle, withoutDenied } from './answer.ts';
+import type { AnswerStyle } from './answer.ts';
+import { deniedBy, withoutDenied } from './headers.ts';
 
 /** What of a request must be the same under one key. */
 export type HttpFingerprint<Event> = false | BodySelection | ((event: Event) => unknown);
@@ -91,7 +92,7 @@ const presets = {
 };
 
 /** Checked HTTP options. */
-export interface HttpOperation<Event, Context> {
+export interface HttpOperation<Event, Context> extends AnswerStyle {
   readonly operation: Operation;
   readonly scope: HttpOptions<Event, Context, unknown>['scope'];
   readonly key: HttpOptions<Event, Context, unknown>['key'];
@@ -99,8 +100,6 @@ export interface HttpOperation<Event, Context> {
   readonly methods: ReadonlySet<string>;
   readonly required: boolean;
   readonly fingerprint: HttpFingerprint<Event>;
-  readonly replayedHeader: string;
-  readonly style: ProblemStyle;
 }
 
 const isHeaderName = isLike('a header name', /^[!#$%&'*+.^_`|~\w-]+$/);

@@ -18,22 +18,22 @@ type Field = keyof typeof attribute;
 
 /** Builds the conditional write, and sends nothing. The conditions say what `permits` says. */
 export function writeRequest(tableName: string, transition: Transition): WriteRequest {
-  const request = new Expressions();
+  const expressions = new Expressions();
   switch (transition.kind) {
     case 'claim': {
       const { record, now } = transition;
       const expired = [
-        `${request.name('expiresAt')} <= ${request.value('threshold', expiryThreshold(now))}`,
-        `${request.name('state')} <> ${request.value('inDoubt', 'in-doubt')}`,
-        `${request.name('fence')} < ${request.value('fence', record.fence)}`,
+        `${expressions.name('expiresAt')} <= ${expressions.value('threshold', expiryThreshold(now))}`,
+        `${expressions.name('state')} <> ${expressions.value('inDoubt', 'in-doubt')}`,
+        `${expressions.name('fence')} < ${expressions.value('fence', record.fence)}`,
       ];
-      const condition = `attribute_not_exists(${request.name('id')}) OR (${expired.join(' AND ')})`;
-      return { kind: 'put', input: { Item: toItem(record), ...request.finish(tableName, condition) } };
+      const condition = `attribute_not_exists(${expressions.name('id')}) OR (${expired.join(' AND ')})`;
+      return { kind: 'put', input: { Item: toItem(record), ...expressions.finish(tableName, condition) } };
     }
     case 'take-over': {
       const { id, ...written } = transition.record;
-      const condition = `${heldBy(request, transition.seen)} AND ${stateIs(request, transition.seen.state)}`;
-      return update(request, tableName, id, condition, written, [
+      const condition = heldBy(expressions, transition.seen, transition.seen.state);
+      return update(expressions, tableName, id, condition, written, [
         'endedAt',
         'outcome',
         'resolvedBy',
@@ -42,8 +42,8 @@ export function writeRequest(tableName: string, transition: Transition): WriteRe
     }
     case 'complete': {
       const { held, outcome, endedAt, expiresAt } = transition;
-      const condition = `${heldBy(request, held)} AND ${stateIs(request, 'claimed', 'in-doubt')}`;
-      return update(request, tableName, held.id, condition, {
+      const condition = heldBy(expressions, held, 'claimed', 'in-doubt');
+      return update(expressions, tableName, held.id, condition, {
         state: 'completed',
         outcome,
         endedAt,
@@ -52,10 +52,10 @@ export function writeRequest(tableName: string, transition: Transition): WriteRe
     }
     case 'release': {
       const { held, endedAt, expiresAt, forget } = transition;
-      const condition = `${heldBy(request, held)} AND ${stateIs(request, 'claimed')}`;
+      const condition = heldBy(expressions, held, 'claimed');
       const removed: Field[] = forget ? ['fingerprint'] : [];
       return update(
-        request,
+        expressions,
         tableName,
         held.id,
         condition,
@@ -65,13 +65,13 @@ export function writeRequest(tableName: string, transition: Transition): WriteRe
     }
     case 'doubt': {
       const { seen, expiresAt } = transition;
-      const condition = `${heldBy(request, seen)} AND ${stateIs(request, seen.state)}`;
-      return update(request, tableName, seen.id, condition, { state: 'in-doubt', expiresAt });
+      const condition = heldBy(expressions, seen, seen.state);
+      return update(expressions, tableName, seen.id, condition, { state: 'in-doubt', expiresAt });
     }
     case 'resolve': {
       const { kind: _kind, seen, to, ...written } = transition;
-      const condition = `${heldBy(request, seen)} AND ${stateIs(request, seen.state)}`;
-      return update(request, tableName, seen.id, condition, { ...written, state: to });
+      const condition = heldBy(expressions, seen, seen.state);
+      return update(expressions, tableName, seen.id, condition, { ...written, state: to });
     }
     default:
       return transition satisfies never;
@@ -84,7 +84,7 @@ export function readRequest(tableName: string, id: string): GetItemCommandInput 
 }
 
 function update(
-  request: Expressions,
+  expressions: Expressions,
   tableName: string,
   id: string,
   condition: string,
@@ -93,25 +93,29 @@ function update(
 ): WriteRequest {
   const set = Object.entries(written)
     .filter(([, value]) => value !== undefined)
-    .map(([field, value]) => `${request.name(field as Field)} = ${request.value(field, value)}`);
+    .map(([field, value]) => `${expressions.name(field as Field)} = ${expressions.value(field, value)}`);
   const remove =
-    removed.length === 0 ? '' : ` REMOVE ${removed.map((field) => request.name(field)).join(', ')}`;
+    removed.length === 0 ? '' : ` REMOVE ${removed.map((field) => expressions.name(field)).join(', ')}`;
   const input = {
     Key: { [attribute.id]: toAttribute(id) },
     UpdateExpression: `SET ${set.join(', ')}${remove}`,
-    ...request.finish(tableName, condition),
+    ...expressions.finish(tableName, condition),
   };
   return { kind: 'update', input };
 }
 
-function heldBy(request: Expressions, holder: { readonly owner: string; readonly fence: number }): string {
-  const owner = `${request.name('owner')} = ${request.value('heldOwner', holder.owner)}`;
-  return `${owner} AND ${request.name('fence')} = ${request.value('heldFence', holder.fence)}`;
-}
-
-function stateIs(request: Expressions, ...states: string[]): string {
-  const allowed = states.map((state, index) => request.value(`was${index}`, state));
-  return `${request.name('state')} IN (${allowed.join(', ')})`;
+/** Owner, fence and state: what every write after the claim is conditioned on. */
+function heldBy(
+  expressions: Expressions,
+  holder: { readonly owner: string; readonly fence: number },
+  ...states: string[]
+): string {
+  const allowed = states.map((state, index) => expressions.value(`was${index}`, state));
+  return [
+    `${expressions.name('owner')} = ${expressions.value('heldOwner', holder.owner)}`,
+    `${expressions.name('fence')} = ${expressions.value('heldFence', holder.fence)}`,
+    `${expressions.name('state')} IN (${allowed.join(', ')})`,
+  ].join(' AND ');
 }
 
 /** Collects placeholders. Every name goes through one, because `state`, `owner` and others are reserved words. */

@@ -15,7 +15,7 @@ export type From = 'absent' | 'released' | 'lapsed' | 'in-doubt';
 export async function claimAbsent(request: Request): Promise<Found> {
   const now = request.operation.store.now();
   const record = claimedRecord(request, { fence: now, attempt: 1 });
-  return contendFor(request, { kind: 'claim', now, record }, 'absent');
+  return writeClaim(request, { kind: 'claim', now, record }, 'absent');
 }
 
 /** A record that is free, or whose owner may be replaced, becomes ours, if it is still exactly what was seen. */
@@ -23,10 +23,10 @@ export async function takeOver(request: Request, seen: OnceRecord, from: From): 
   const now = request.operation.store.now();
   const attempt = from === 'absent' ? 1 : seen.attempt + 1;
   const record = claimedRecord(request, { fence: nextFence(now, seen.fence), attempt });
-  return contendFor(request, { kind: 'take-over', seen, record }, from);
+  return writeClaim(request, { kind: 'take-over', seen, record }, from);
 }
 
-async function contendFor(
+async function writeClaim(
   request: Request,
   transition: Transition & { readonly record: ClaimedRecord },
   from: From,
