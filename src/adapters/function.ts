@@ -8,16 +8,18 @@ import { type LambdaContext, newRequest, type Request } from '../engine/request.
 import { type Answer, runOnce } from '../engine/run.ts';
 import { isSwitchedOff } from '../engine/switch.ts';
 import { IdempotencyError, isIdempotencyError } from '../errors.ts';
+import type { BusinessKey } from './batch/keys.ts';
 import { requireKey, requireScope } from './identity.ts';
 
 /** Options of {@link idempotent}. */
 export interface FunctionOptions<Input, Result> extends OperationOptions<Result> {
   /** The caller's identity for one intent, out of the input: an order id, not a time, not a random value. */
-  readonly key: (input: Input) => string | Promise<string>;
+  readonly key: BusinessKey<Input> | ((input: Input) => string | undefined | Promise<string | undefined>);
   /** Whose keys these are. Default `'none'`: the keys are unique by themselves. */
   readonly scope?: 'none' | ((input: Input) => string | Promise<string>) | undefined;
   /**
-   * What of the input must be the same under one key. Default: all of it. A function chooses, `false` switches it off.
+   * What of the input must be the same under one key. Default: all of it; with `scheduleKey`, rule and time. A function
+   * chooses, `false` switches it off.
    */
   readonly fingerprint?: false | ((input: Input) => unknown) | undefined;
 }
@@ -63,23 +65,33 @@ export function idempotent<Input, Result>(
 
 async function requestOf<Input, Result>(
   operation: Operation,
-  { key, scope = 'none', fingerprint = (input) => input }: FunctionOptions<Input, Result>,
+  options: FunctionOptions<Input, Result>,
   input: Input,
   context: LambdaContext | undefined,
 ): Promise<Request> {
+  const { key, scope = 'none' } = options;
   try {
     const identity = {
       scope: scope === 'none' ? scope : requireScope(await scope(input)),
       key: requireKey(await key(input)),
     };
-    const digest = fingerprint === false ? undefined : fingerprintOf(toJson(fingerprint(input)));
-    return newRequest(operation, identity, digest, context);
+    return newRequest(operation, identity, digestOf(options, input), context);
   } catch (error) {
     if (isIdempotencyError(error)) {
       operation.observe({ type: 'refused', operation: operation.name, code: error.code });
     }
     throw error;
   }
+}
+
+function digestOf<Input, Result>(
+  { key, fingerprint }: FunctionOptions<Input, Result>,
+  input: Input,
+): string | undefined {
+  if (fingerprint === false) return undefined;
+  if (fingerprint !== undefined) return fingerprintOf(toJson(fingerprint(input)));
+  const { meaning } = key as BusinessKey<Input>;
+  return fingerprintOf(meaning === undefined ? toJson(input) : meaning(input));
 }
 
 /** The answer as a function gives it: returned or thrown. */

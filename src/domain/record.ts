@@ -71,7 +71,9 @@ export function judge(
     case 'claimed':
       return isLapsed(record, newcomer.now, newcomer.skew) ? 'lapsed' : 'busy';
     default:
-      return record.state satisfies never;
+      // a newer version wrote a state that this one does not know: leave it alone
+      record.state satisfies never;
+      return 'busy';
   }
 }
 

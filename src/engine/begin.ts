@@ -1,10 +1,11 @@
 import { judge, type OnceRecord } from '../domain/record.ts';
 import { isIdempotencyError } from '../errors.ts';
 import { type Begun, refuse, refuseBusy, refused, replay } from './answers.ts';
-import { heldClaim } from './claim.ts';
+import { type HeldClaim, heldClaim } from './claim.ts';
 import { answerLapsed } from './lapse.ts';
 import { isReentrant } from './reentrance.ts';
 import { isTooLate, type Request } from './request.ts';
+import { release } from './settle.ts';
 import { waitForNews } from './wait.ts';
 import { claimAbsent, type Found, takeOver } from './write-claim.ts';
 
@@ -33,12 +34,24 @@ export async function begin(request: Request): Promise<Begun> {
 async function contend(request: Request, first: Found): Promise<Begun> {
   let found = first;
   for (let round = 0; round < maximumRounds; round += 1) {
-    if (found.kind === 'won') return { kind: 'run', held: heldClaim(request, found.record) };
+    if (found.kind === 'won') return startInTime(request, heldClaim(request, found.record));
     const next = await answerStanding(request, found.record);
     if (next.kind !== 'won' && next.kind !== 'standing') return next;
     found = next;
   }
   return refuse(request, 'busy', 'Many callers contend for this key.', { retryAfter: 1 });
+}
+
+/**
+ * Own lease first: the claim may have come long after it was sent (a frozen process, a slow reconcile, a wait). Past its
+ * lease somebody else may run, so this one must not start.
+ */
+async function startInTime(request: Request, held: HeldClaim): Promise<Begun> {
+  const { operation, signal } = request;
+  const isOver = operation.store.now() >= held.leaseUntil || signal?.aborted === true;
+  if (!isOver && !isTooLate(request)) return { kind: 'run', held };
+  await release(held, 'too late to start', held.claim.attempt === 1);
+  return refuse(request, 'lease-lost', 'The claim came too late to start.', { retryAfter: 1 });
 }
 
 /** One look at the record that stands in the way: an answer, or a further attempt to claim. */

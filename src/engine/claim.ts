@@ -40,6 +40,8 @@ export interface HeldClaim {
   readonly owner: string;
   readonly fence: number;
   readonly id: string;
+  /** Epoch milliseconds. */
+  readonly leaseUntil: number;
   readonly request: Request;
   readonly claim: Claim;
   /** Stops the lease's timer. */
@@ -69,7 +71,7 @@ export function heldClaim(request: Request, record: OnceRecord): HeldClaim {
       return lease.signal();
     },
   };
-  return { id, owner, fence, request, claim, done: () => lease.stop() };
+  return { id, owner, fence, leaseUntil: record.leaseUntil, request, claim, done: () => lease.stop() };
 }
 
 /**
@@ -109,6 +111,7 @@ function leaseSignal(
   const start = (): AbortSignal => {
     const controller = new AbortController();
     const over = (): void => controller.abort(new DOMException('The lease is over.', 'TimeoutError'));
+    if (ends <= performance.now()) over();
     timer = setTimeout(over, Math.max(0, ends - performance.now())).unref();
     return outer === undefined ? controller.signal : AbortSignal.any([controller.signal, outer]);
   };

@@ -1,5 +1,6 @@
 import type { NotKept } from '../domain/outcome.ts';
 import type { ErrorCode, IdempotencyError } from '../errors.ts';
+import { contain } from './contain.ts';
 
 /** What every event carries. Safe to log: the id holds a digest, never the key or the scope. */
 interface Subject {
@@ -53,12 +54,5 @@ export type Observer = (event: OnceEvent) => void;
 
 /** The user's observer, made harmless. */
 export function harmless(observe: Observer | undefined): Observer {
-  if (observe === undefined) return () => {};
-  return (event) => {
-    try {
-      observe(event);
-    } catch (error) {
-      process.emitWarning(`lambda-once: the observer threw on "${event.type}": ${(error as Error)?.name}`);
-    }
-  };
+  return observe === undefined ? () => {} : (event) => contain('observe', () => observe(event));
 }

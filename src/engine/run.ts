@@ -14,7 +14,7 @@ export async function runOnce(request: Request, work: (claim: Claim) => unknown)
   const begun = await begin(request);
   if (begun.kind !== 'run') return begun;
   const { held } = begun;
-  const ended = await endOf(() => whileHolding(held.id, () => work(held.claim)));
+  const ended = await whileHolding(held.id, () => endOf(() => work(held.claim)));
   const settled = await settle(held, ended);
   return settled.kind === 'own' ? { ...ended, verdict: settled.verdict } : settled;
 }

@@ -1,4 +1,6 @@
 import { statusOfValue } from '../domain/outcome.ts';
+import { isIdempotencyError } from '../errors.ts';
+import { contain } from './contain.ts';
 import type { Operation } from './operation.ts';
 import { statusOfError } from './rejection.ts';
 
@@ -19,9 +21,6 @@ export type Ended =
  */
 const transient: ReadonlySet<number> = new Set([401, 403, 409, 423, 425, 429]);
 
-/** Names that errors of running out of time carry, in Middy, in fetch and in the AWS SDK. */
-const timeouts: ReadonlySet<string> = new Set(['TimeoutError', 'AbortError']);
-
 /** What a returned value does with its claim. */
 export function verdictOfValue({ classify, onLapse }: Operation, value: unknown): ValueVerdict {
   if (classify !== undefined)
@@ -37,7 +36,8 @@ export function verdictOfValue({ classify, onLapse }: Operation, value: unknown)
 export function verdictOfError({ onFailure, onLapse }: Operation, error: unknown): FailureVerdict {
   if (onFailure !== undefined)
     return ownVerdict('onFailure', ['record', 'release', 'hold'], () => onFailure(error));
-  const status = statusOfError(error);
+  // what another operation of ours refuses inside a handler is a state of the moment, not this one's answer
+  const status = isIdempotencyError(error) ? undefined : statusOfError(error);
   if (status !== undefined && isDeliberate(status)) return 'record';
   // a timeout is no failure but an absence of information
   if (status === 408 || isTimeout(error)) return 'hold';
@@ -50,12 +50,7 @@ function ownVerdict<Verdict extends string>(
   words: readonly Verdict[],
   decide: () => Verdict,
 ): Verdict | 'hold' {
-  let verdict: Verdict | undefined;
-  try {
-    verdict = decide();
-  } catch {
-    // as if it had said nothing
-  }
+  const verdict = contain(option, decide);
   if (verdict !== undefined && words.includes(verdict)) return verdict;
   process.emitWarning(`lambda-once: "${option}" gave none of ${words.join(', ')}; the claim is held.`);
   return 'hold';
@@ -66,7 +61,21 @@ function isDeliberate(status: number): boolean {
   return status >= 400 && status < 500 && status !== 408 && !transient.has(status);
 }
 
-/** Whether the error says that time ran out, which leaves open what happened. */
+/** How running out of time is spelled by Middy, fetch, the AWS SDK, Node's sockets, axios and undici. */
+const timeoutNames = /(?:TimeoutError|^AbortError)$/;
+const timeoutCodes = /^(?:ETIMEDOUT|ESOCKETTIMEDOUT|ECONNABORTED|ABORT_ERR|UND_ERR_\w+_TIMEOUT)$/;
+
+/** Errors are wrapped, seldom deeper than this. */
+const deepestCause = 5;
+
+/** Whether the error, or what caused it, says that time ran out: that leaves open what happened. */
 function isTimeout(error: unknown): boolean {
-  return timeouts.has((error as { name?: string } | null)?.name ?? '');
+  let link = error;
+  for (let depth = 0; depth < deepestCause && typeof link === 'object' && link !== null; depth += 1) {
+    const { name, code, cause } = link as { name?: unknown; code?: unknown; cause?: unknown };
+    if (typeof name === 'string' && timeoutNames.test(name)) return true;
+    if (typeof code === 'string' && timeoutCodes.test(code)) return true;
+    link = cause;
+  }
+  return false;
 }

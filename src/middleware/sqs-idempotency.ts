@@ -12,8 +12,9 @@ import {
   timekeeper,
   unlessMet,
 } from '../adapters/batch/run-batch.ts';
+import { type Answered, refuse } from '../engine/answers.ts';
 import { begin } from '../engine/begin.ts';
-import { type Answered, refuse } from '../engine/begun.ts';
+
 import { type HeldClaim, unheldClaim } from '../engine/claim.ts';
 import type { LambdaContext, Request } from '../engine/request.ts';
 import { complete, hold } from '../engine/settle.ts';
@@ -22,10 +23,13 @@ import { IdempotencyError } from '../errors.ts';
 import { lend } from './claim-of.ts';
 import { type Course, watch } from './course.ts';
 import { type MiddyHooks, type MiddyRequest, PerRequest } from './middy.ts';
-import { settleHook } from './settle-hook.ts';
+import { settleError, settleHook } from './settle-hook.ts';
 
 /** An SQS event, or what is left of it for the handler. */
 type Batch<Item> = { Records: Item[] };
+
+/** What the chain's event must have at least. A list of our own type here would narrow the records of the chain. */
+type AnyBatch = { Records: object };
 
 /** A batch in the middle of its handler. */
 interface Business<Item> {
@@ -58,7 +62,7 @@ interface Business<Item> {
  */
 export function sqsIdempotency<Item extends SqsRecordLike = SqsRecordLike, Context = LambdaContext>(
   options: SqsOptions<Item, Context, unknown>,
-): MiddyHooks<Batch<Item>, Context> {
+): MiddyHooks<AnyBatch, Context> {
   const batch = defineSqsOperation('sqsIdempotency', options);
   const businesses = new PerRequest<Business<Item>>();
 

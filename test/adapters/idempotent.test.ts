@@ -284,6 +284,69 @@ describe('what comes after the effect', () => {
   });
 });
 
+describe('what runs beside us', () => {
+  test('an observer that rejects later does not end the process, nor change the answer', async () => {
+    const warned = vi.spyOn(process, 'emitWarning').mockImplementation(() => {});
+    const once = idempotent(async () => 'done', {
+      store: memoryStore(),
+      operation: 'answer',
+      key,
+      observe: async () => {
+        throw new Error('down');
+      },
+    });
+    expect(await once({ id: '1' })).toBe('done');
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(warned).toHaveBeenCalledWith(expect.stringContaining('"observe" failed'));
+    warned.mockRestore();
+  });
+
+  test('what a handler leaves behind may call again after it: a replay, not `reentrant`', async () => {
+    let later: Promise<string> | undefined;
+    const once = idempotent(
+      async (order: Order): Promise<string> => {
+        later = new Promise((resolve) => {
+          setTimeout(() => resolve(once(order)), 20);
+        });
+        return 'done';
+      },
+      { store: memoryStore(), operation: 'answer', key },
+    );
+    await once({ id: '1' });
+    expect(await later).toBe('done');
+  });
+
+  test.each([
+    ['axios', Object.assign(new Error('timeout of 5000ms exceeded'), { code: 'ECONNABORTED' })],
+    [
+      'undici',
+      new TypeError('fetch failed', {
+        cause: Object.assign(new Error('x'), { name: 'HeadersTimeoutError' }),
+      }),
+    ],
+    ['undici by code', new TypeError('fetch failed', { cause: { code: 'UND_ERR_BODY_TIMEOUT' } })],
+    ['a socket', Object.assign(new Error('connect'), { code: 'ETIMEDOUT' })],
+    ['a wrapped one', new Error('charge failed', { cause: new DOMException('late', 'TimeoutError') })],
+  ])('S0: running out of time holds, as %s spells it', async (_who, error) => {
+    const run = vi.fn(async () => Promise.reject(error));
+    const once = idempotent(run, { store: memoryStore(), operation: 'pay', key });
+    await expect(once({ id: '1' })).rejects.toBe(error);
+    await expect(once({ id: '1' })).rejects.toMatchObject({ code: 'busy' });
+    expect(run).toHaveBeenCalledTimes(1);
+  });
+
+  test('what another operation refuses inside is no answer of this one: the next call runs', async () => {
+    const store = memoryStore();
+    const inner = idempotent(async (order: Order) => order.total, { store, operation: 'inner', key });
+    await inner({ id: '1', total: 1 });
+    const run = vi.fn(async (_order: Order) => inner({ id: '1', total: 2 }));
+    const outer = idempotent(run, { store, operation: 'outer', key });
+    await expect(outer({ id: '1' })).rejects.toMatchObject({ code: 'key-reused' });
+    await expect(outer({ id: '1' })).rejects.toMatchObject({ code: 'key-reused' });
+    expect(run).toHaveBeenCalledTimes(2);
+  });
+});
+
 describe('what a result or an error may do to us', () => {
   test('a result that cannot even be read completes as not kept, and reaches the first caller', async () => {
     const hostile = {
@@ -322,7 +385,7 @@ describe('what a result or an error may do to us', () => {
     });
     expect(await once({ id: '1' })).toBe('done');
     expect([...records.values()]).toMatchObject([{ state: 'claimed' }]);
-    expect(warned).toHaveBeenCalledTimes(1);
+    expect(warned).toHaveBeenCalledWith(expect.stringContaining('the claim is held'));
     warned.mockRestore();
   });
 });

@@ -178,3 +178,39 @@ describe('onLapse reconcile', () => {
     }
   });
 });
+
+describe('own lease first', () => {
+  test('a claim whose reply comes after its lease does not start: somebody else may have run', async () => {
+    const clock = new Clock();
+    const table = await freshTable();
+    const store = table.store({ now: clock.now });
+    const write = store.write.bind(store);
+    const run = vi.fn(async () => 'first');
+    const options = { store, operation: 'pay', key: () => 'k', lease, onLapse: 'rerun' } as const;
+    const frozen = idempotent(run, {
+      ...options,
+      store: {
+        ...store,
+        write: async (transition, limits) => {
+          const written = await write(transition, limits);
+          if (transition.kind === 'claim') clock.advance(lapsedAfter);
+          return written;
+        },
+      },
+    });
+    await expect(frozen({})).rejects.toMatchObject({ code: 'lease-lost', status: 503 });
+    expect(run).not.toHaveBeenCalled();
+    expect((await table.records())[0]).toMatchObject({ state: 'released' });
+  });
+
+  test('the signal of a claim without a lease left is aborted from the start', async () => {
+    const once = idempotent(
+      async (_input: object, claim) => {
+        await new Promise((resolve) => setTimeout(resolve, 30));
+        return claim.signal.aborted;
+      },
+      { store: (await freshTable()).store(), operation: 'pay', key: () => 'k', lease: { milliseconds: 10 } },
+    );
+    expect(await once({})).toBe(true);
+  });
+});

@@ -93,17 +93,23 @@ export function imageKey(...names: Names): BusinessKey<DynamoRecordLike> {
   };
 }
 
+/** What a scheduled EventBridge event says: which rule, and which tick of it. */
+interface Tick {
+  readonly resources?: readonly string[] | undefined;
+  readonly time?: string | undefined;
+}
+
 /**
  * `{rule}:{time}` of a scheduled EventBridge event, for `idempotent`: two replicas, a retry and an engineer's replay of one
- * tick are one run.
+ * tick are one run. Only rule and time count; the event's own id is new in every replay.
  */
-export function scheduleKey(event: {
-  readonly resources?: readonly string[];
-  readonly time?: string;
-}): string {
-  const [, rule] = /rule\/(.+)$/.exec(event.resources?.[0] ?? '') ?? [];
-  return rule === undefined || event.time === undefined ? '' : `${rule}:${event.time}`;
-}
+export const scheduleKey: BusinessKey<Tick> = Object.assign(
+  ({ resources, time }: Tick): string | undefined => {
+    const [, rule] = /rule\/(.+)$/.exec(resources?.[0] ?? '') ?? [];
+    return rule === undefined || time === undefined ? undefined : `${rule}:${time}`;
+  },
+  { meaning: ({ resources, time }: Tick): Json => ['tick', resources?.[0] ?? null, time ?? null] },
+);
 
 function requireNames(owner: string, names: readonly unknown[]): void {
   if (names.length > 0 && isTextList.test(names)) return;

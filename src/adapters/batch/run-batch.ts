@@ -1,4 +1,5 @@
 import { type Claim, unheldClaim } from '../../engine/claim.ts';
+import { contain } from '../../engine/contain.ts';
 import { fromRejection } from '../../engine/rejection.ts';
 import { deadlineOf, type Request } from '../../engine/request.ts';
 import { type Answer, runOnce } from '../../engine/run.ts';
@@ -182,14 +183,6 @@ export function report<Item, Context>(
   failure: Failure,
   record: Item,
 ): Failure {
-  const warn = (error: unknown): void =>
-    process.emitWarning(`lambda-once: onRecordFailure threw ${(error as Error | null)?.name}`);
-  try {
-    const told: unknown = batch.onRecordFailure(failure.error, record);
-    // nobody awaits it; unhandled, its rejection would end the process
-    if (told instanceof Promise) told.catch(warn);
-  } catch (error) {
-    warn(error);
-  }
+  contain('onRecordFailure', () => batch.onRecordFailure(failure.error, record));
   return failure;
 }

@@ -68,7 +68,7 @@ function withoutStage(path: string, { rawPath, requestContext }: HttpEvent): str
 }
 
 function queryOf(event: HttpEvent, isAlb: boolean): [string, string][] {
-  if (event.rawQueryString !== undefined) return [...new URLSearchParams(event.rawQueryString)];
+  if (event.rawQueryString !== undefined) return splitQuery(event.rawQueryString);
   const decode = isAlb ? decodeQuietly : (text: string) => text;
   return pairs(event.multiValueQueryStringParameters, event.queryStringParameters).map(([name, value]) => [
     decode(name),
@@ -76,12 +76,23 @@ function queryOf(event: HttpEvent, isAlb: boolean): [string, string][] {
   ]);
 }
 
-/** ALB hands query strings on as they were sent. */
+function splitQuery(query: string): [string, string][] {
+  const parts = query.split('&').filter((part) => part !== '');
+  return parts.map((part) => {
+    const [name = '', ...value] = part.split('=');
+    return [decodeQuietly(name), decodeQuietly(value.join('='))];
+  });
+}
+
+/**
+ * The text behind percent-encoding. What is no UTF-8 stays as it was sent, behind a mark that no decoded text has:
+ * replacement characters would make different queries equal.
+ */
 function decodeQuietly(text: string): string {
   try {
     return decodeURIComponent(text.replaceAll('+', ' '));
   } catch {
-    return text;
+    return `\ud800${text}`;
   }
 }
 
