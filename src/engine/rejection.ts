@@ -33,7 +33,7 @@ export function fromRejection({ name, message, status, code, expose }: Rejection
   return error;
 }
 
-/** What was thrown may be anything, also an object that is no text. */
+/** What was thrown may be anything, also something that has no text. */
 function textOf(thrown: unknown): string {
-  return typeof thrown === 'object' ? 'An object was thrown.' : String(thrown);
+  return typeof thrown === 'string' ? thrown : `Thrown was no error but: ${typeof thrown}.`;
 }
