@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
 import { describe, expect, test } from 'vitest';
 
@@ -17,7 +17,9 @@ interface Source {
   readonly imports: readonly string[];
 }
 
+/** The constructs of `lib` are not there yet; what holds for them is checked from their first file on. */
 function sourcesIn(directory: string): Source[] {
+  if (!existsSync(join(root, directory))) return [];
   return readdirSync(join(root, directory), { recursive: true, encoding: 'utf8' })
     .filter((name) => /\.[cm]?tsx?$/.test(name))
     .map((name) => join(directory, name))

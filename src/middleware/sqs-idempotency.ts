@@ -82,6 +82,7 @@ export function sqsIdempotency<Item extends SqsRecordLike = SqsRecordLike, Conte
   async function sqsIdempotencyAfter(request: MiddyRequest<Batch<Item>, Context>): Promise<void> {
     const business = businesses.take(request);
     if (business === undefined) return;
+    // nothing is left to settle; but should somebody fail after us, an answer made of that must name what failed here
     businesses.set(request, { ...business, held: new Map() });
     const told = readReport(request.response, handedOver(business));
     await settleAll(batch, business, told);
