@@ -33,7 +33,7 @@ export type { NotKept, Outcome, Rejection } from './domain/outcome.ts';
 export type { OnceRecord } from './domain/record.ts';
 export type { Claim } from './engine/claim.ts';
 export type { Observer, OnceEvent } from './engine/observe.ts';
-export type { LapsedClaim, OnLapse, OperationOptions, Reconcile, Reconciled } from './engine/operation.ts';
+export type { LapsedClaim, OnLapse, OperationOptions, Reconcile, Reconciled } from './engine/options.ts';
 export type { LambdaContext } from './engine/request.ts';
 export type { FailureVerdict, ValueVerdict } from './engine/verdict.ts';
 export { type ErrorCode, type ErrorDetail, IdempotencyError, isIdempotencyError } from './errors.ts';

@@ -4,7 +4,8 @@ import type { IdempotencyError } from '../errors.ts';
 import { type Answered, refuseInDoubt, replayOutcome } from './answers.ts';
 import { newOwner } from './claim.ts';
 import { encodeFor, reportCompleted } from './encode.ts';
-import type { LapsedClaim, LapseRule, Reconciled } from './operation.ts';
+import type { LapseRule } from './operation.ts';
+import type { LapsedClaim, Reconciled } from './options.ts';
 import { callLimits, type Request } from './request.ts';
 import { type Found, takeOver } from './write-claim.ts';
 

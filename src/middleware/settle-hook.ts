@@ -8,6 +8,11 @@ import type { Course } from './course.ts';
 /** Milliseconds. Middy's early timeout may answer with any value or error of the user's making. */
 const nearDeadline = 250;
 
+/** Whether Middy's early timeout may have answered in the handler's place. */
+export function isNearDeadline({ request }: HeldClaim): boolean {
+  return timeLeft(request) < nearDeadline;
+}
+
 /** So close to the deadline a passing failure may be Middy's early timeout, and the handler may still run: held. */
 export async function settleHook(held: HeldClaim, ended: Ended): Promise<Settled> {
   const { operation } = held.request;
@@ -15,8 +20,7 @@ export async function settleHook(held: HeldClaim, ended: Ended): Promise<Settled
     ended.kind === 'returned'
       ? verdictOfValue(operation, ended.value)
       : verdictOfError(operation, ended.error);
-  if (verdict === 'release' && timeLeft(held.request) < nearDeadline)
-    return hold(held, 'close to the deadline');
+  if (verdict === 'release' && isNearDeadline(held)) return hold(held, 'close to the deadline');
   return settle(held, ended);
 }
 

@@ -141,6 +141,17 @@ describe.each(kits)('what an existing batch handler answers, Middy $version', (k
     open();
   });
 
+  test('M11: an early timeout that answers nothing acknowledges no message: the handler still runs', async () => {
+    const { opened, open } = gate();
+    const all = drained(kit, () => opened, {
+      plugin: { timeoutEarlyInMillis: 10, timeoutEarlyResponse: () => undefined },
+      options: { floor: { milliseconds: 0 } },
+    });
+    expect(await all.send(batch(), contextWith(200))).toEqual(ids);
+    expect(all.records().map(({ state }) => state)).toEqual(Array(3).fill('claimed'));
+    open();
+  });
+
   describe('somebody else in the chain fails', () => {
     const failing = (hook: 'before' | 'after', error: Error = new Error('metrics are down')): Hooks => ({
       [hook]: () => Promise.reject(error),

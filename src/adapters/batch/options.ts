@@ -11,7 +11,8 @@ import {
   oneOf,
   type Rule,
 } from '../../domain/options.ts';
-import { defineOperation, type Operation, type OperationOptions } from '../../engine/operation.ts';
+import { defineOperation, type Operation } from '../../engine/operation.ts';
+import type { OperationOptions } from '../../engine/options.ts';
 import { newRequest, type Request } from '../../engine/request.ts';
 import { requireKey, requireScope } from '../identity.ts';
 import type { BusinessKey } from './keys.ts';

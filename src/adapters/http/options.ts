@@ -11,7 +11,8 @@ import {
   oneOf,
   type Rule,
 } from '../../domain/options.ts';
-import { defineOperation, type Operation, type OperationOptions } from '../../engine/operation.ts';
+import { defineOperation, type Operation } from '../../engine/operation.ts';
+import type { OperationOptions } from '../../engine/options.ts';
 import type { AnswerStyle } from './answer.ts';
 import { deniedBy, withoutDenied } from './headers.ts';
 
