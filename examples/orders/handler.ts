@@ -15,7 +15,10 @@ const books: Books = {
 
 /** Places an order and charges for it. Nothing in here knows about duplicates. */
 async function placeOrder(event: Event, reference?: string): Promise<Answer> {
-  const { account, amount } = JSON.parse(event.body ?? '{}') as { account: string; amount: number };
+  const order = readOrder(event);
+  if (order === undefined)
+    return json(400, { error: 'an order is JSON: { "account": text, "amount": number }' });
+  const { account, amount } = order;
   const charged = await charge(books, account, amount, reference);
   switch (charged.kind) {
     case 'charged':
@@ -26,6 +29,16 @@ async function placeOrder(event: Event, reference?: string): Promise<Answer> {
       return json(503, { error: 'the bank is down' });
     default:
       return charged satisfies never;
+  }
+}
+
+/** API Gateway encodes what it does not take for text: a form that says nothing of JSON, for one. */
+function readOrder({ body = '', isBase64Encoded }: Event): { account: string; amount: number } | undefined {
+  try {
+    const order = JSON.parse(isBase64Encoded ? Buffer.from(body, 'base64').toString() : body);
+    return typeof order.account === 'string' && typeof order.amount === 'number' ? order : undefined;
+  } catch {
+    return undefined;
   }
 }
 

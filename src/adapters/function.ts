@@ -10,14 +10,14 @@ import { type Answer, runOnce } from '../engine/run.ts';
 import { isSwitchedOff } from '../engine/switch.ts';
 import { IdempotencyError, isIdempotencyError } from '../errors.ts';
 import type { BusinessKey } from './batch/keys.ts';
-import { requireKey, requireScope } from './identity.ts';
+import { requireKey, requireScope, type Yielded } from './identity.ts';
 
 /** Options of {@link idempotent}. */
 export interface FunctionOptions<Input, Result> extends OperationOptions<Result> {
   /** The caller's identity for one intent, out of the input: an order id, not a time, not a random value. */
   readonly key: BusinessKey<Input> | ((input: Input) => string | undefined | Promise<string | undefined>);
   /** Whose keys these are. Default `'none'`: the keys are unique by themselves. */
-  readonly scope?: 'none' | ((input: Input) => string | Promise<string>) | undefined;
+  readonly scope?: 'none' | ((input: Input) => Yielded | Promise<Yielded>) | undefined;
   /**
    * What of the input must be the same under one key. Default: all of it; with `scheduleKey`, rule and time. A function
    * chooses, `false` switches it off.

@@ -1,5 +1,8 @@
 import { IdempotencyError } from '../errors.ts';
 
+/** What a key or scope function may yield. Nothing is checked when it is called, and is never a shared bucket. */
+export type Yielded = string | null | undefined;
+
 /**
  * The key that a key function gave. Only texts: a number and its text would be two keys in one client and one in
  * another. Of any length, since only a digest is stored.

@@ -24,7 +24,9 @@ export async function begin(request: Request): Promise<Begun> {
   } catch (error) {
     if (!isIdempotencyError(error)) throw error;
     const { operation, id } = request;
-    if (error.code === 'store') {
+    // `options` here means that there is no table to write to: nobody but the operator is told why
+    if (error.code === 'options') process.emitWarning(`lambda-once: ${error.message}`);
+    if (error.code === 'store' || error.code === 'options') {
       operation.observe({ type: 'store-failed', operation: operation.name, id, at: 'claim', error });
     }
     return refused(request, error);

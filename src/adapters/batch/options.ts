@@ -14,7 +14,7 @@ import {
 import { defineOperation, type Operation } from '../../engine/operation.ts';
 import type { OperationOptions } from '../../engine/options.ts';
 import { newRequest, type Request } from '../../engine/request.ts';
-import { requireKey, requireScope } from '../identity.ts';
+import { requireKey, requireScope, type Yielded } from '../identity.ts';
 import type { BusinessKey } from './keys.ts';
 
 /** Options of `idempotentSqs`, `sqsIdempotency` and `idempotentStream`. */
@@ -25,7 +25,7 @@ export interface BatchOptions<Item, Context, Result> extends OperationOptions<Re
    */
   readonly key: BusinessKey<Item> | ((record: Item) => string | undefined | Promise<string | undefined>);
   /** Whose keys these are. Default `'none'`: business keys are usually unique by themselves. */
-  readonly scope?: 'none' | ((record: Item, context: Context) => string | Promise<string>) | undefined;
+  readonly scope?: 'none' | ((record: Item, context: Context) => Yielded | Promise<Yielded>) | undefined;
   /**
    * What must be the same under one key. Default: the payload, JSON by its meaning and other text by its bytes; inside an
    * SNS or EventBridge envelope only what was published. An allow-list of JSON members, a function, or `false`.

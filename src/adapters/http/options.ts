@@ -13,6 +13,7 @@ import {
 } from '../../domain/options.ts';
 import { defineOperation, type Operation } from '../../engine/operation.ts';
 import type { OperationOptions } from '../../engine/options.ts';
+import type { Yielded } from '../identity.ts';
 import type { AnswerStyle } from './answer.ts';
 import { deniedBy, withoutDenied } from './headers.ts';
 
@@ -26,7 +27,7 @@ export interface HttpOptions<Event, Context, Result> extends OperationOptions<Re
    * Keys are not secret: without a scope one caller could get another one's answer. `'none'` says that there is none.
    * Yielding nothing is an error and not a shared bucket.
    */
-  readonly scope: 'none' | ((event: Event, context: Context) => string | Promise<string>);
+  readonly scope: 'none' | ((event: Event, context: Context) => Yielded | Promise<Yielded>);
   /** The key, where it is not in a header. Default: the header. Not limited to 255 characters. */
   readonly key?:
     | ((event: Event, context: Context) => string | undefined | Promise<string | undefined>)
