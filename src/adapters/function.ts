@@ -1,6 +1,6 @@
 import { toJson } from '../domain/canonical-value.ts';
 import { fingerprintOf } from '../domain/fingerprint.ts';
-import { either, isFunction, isWord, oneOf } from '../domain/options.ts';
+import { either, isFalse, isFunction, isScope, requireFunction } from '../domain/options.ts';
 import { type Claim, unheldClaim } from '../engine/claim.ts';
 import { defineOperation, type Operation } from '../engine/operation.ts';
 import type { OperationOptions } from '../engine/options.ts';
@@ -8,7 +8,7 @@ import { fromRejection } from '../engine/rejection.ts';
 import { type LambdaContext, newRequest, type Request } from '../engine/request.ts';
 import { type Answer, runOnce } from '../engine/run.ts';
 import { isSwitchedOff } from '../engine/switch.ts';
-import { IdempotencyError, isIdempotencyError } from '../errors.ts';
+import { isIdempotencyError } from '../errors.ts';
 import type { BusinessKey } from './batch/keys.ts';
 import { requireKey, requireScope, type Yielded } from './identity.ts';
 
@@ -42,15 +42,11 @@ export function idempotent<Input, Result>(
   run: (input: Input, claim: Claim) => Result | Promise<Result>,
   options: FunctionOptions<Input, NoInfer<Awaited<Result>>>,
 ): IdempotentFunction<Input, Awaited<Result>> {
-  if (typeof run !== 'function')
-    throw new IdempotencyError('options', 'idempotent: the first argument must be a function.');
+  requireFunction('idempotent', run);
   const own = {
     key: isFunction,
-    scope: either(isWord('none'), isFunction),
-    fingerprint: either(
-      oneOf('false', (value) => value === false),
-      isFunction,
-    ),
+    scope: isScope,
+    fingerprint: either(isFalse, isFunction),
   };
   const operation = defineOperation('idempotent', options, own, ['key']);
   return async function once(this: unknown, input: Input, context?: LambdaContext): Promise<Awaited<Result>> {

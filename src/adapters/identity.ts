@@ -10,7 +10,7 @@ export type Yielded = string | null | undefined;
  * @throws IdempotencyError `key-missing` for nothing or blank, `key-invalid` for what is not well-formed text
  */
 export function requireKey(key: unknown): string {
-  if (key === undefined || key === null || (typeof key === 'string' && key.trim() === '')) {
+  if (isNothing(key)) {
     throw new IdempotencyError('key-missing', 'The key function yielded nothing.');
   }
   if (typeof key !== 'string' || !key.isWellFormed()) {
@@ -20,6 +20,11 @@ export function requireKey(key: unknown): string {
     );
   }
   return key;
+}
+
+/** Whether a key function yielded nothing: a blank text would be shared by all broken clients. */
+export function isNothing(key: unknown): boolean {
+  return key === undefined || key === null || (typeof key === 'string' && key.trim() === '');
 }
 
 /**

@@ -1,7 +1,7 @@
 import { canonicalNumber, spell } from './canonical-number.ts';
 
 /** Deeper than this no request is; a hostile one must not overflow the stack. */
-const maximumDepth = 500;
+export const maximumDepth = 500;
 
 /** A JSON document as the fingerprint sees it: parsed, with numbers in their canonical spelling. */
 export type Json =

@@ -1,8 +1,6 @@
 import { IdempotencyError } from '../errors.ts';
-import { type Json, NumberLiteral } from './canonical-json.ts';
+import { type Json, maximumDepth, NumberLiteral } from './canonical-json.ts';
 import { spell } from './canonical-number.ts';
-
-const maximumDepth = 500;
 
 const tag = '\0';
 

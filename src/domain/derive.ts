@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { digestOf } from './digest.ts';
 
 /** Part of every digest, so that a key derived here equals no other digest of the same texts. */
 const purpose = 'lambda-once key 1';
@@ -21,10 +21,6 @@ export function deriveUuid(parent: string, name: string, index?: number): string
   return [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20), hex.slice(20)].join('-');
 }
 
-/** Each part after its length, so that no two lists of parts run together to the same text. */
 function digest(parent: string, name: string, index: number | undefined): Buffer {
-  const hash = createHash('sha256');
-  const parts = [purpose, parent, name, index === undefined ? '' : String(index)];
-  for (const part of parts) hash.update(`${Buffer.byteLength(part)}:`).update(part);
-  return hash.digest();
+  return digestOf([purpose, parent, name, index === undefined ? '' : String(index)]);
 }

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { digestOf } from './digest.ts';
 
 /** What one operation is told apart by. */
 export interface Identity {
@@ -8,13 +8,11 @@ export interface Identity {
 }
 
 /**
- * The record's partition key. Each part is preceded by its length, so no separator inside a part can make two
- * identities equal (`a:b` + `c` against `a` + `b:c`), and the digest keeps keys and e-mail addresses out of the table.
+ * The record's partition key. No separator inside a part can make two identities equal (`a:b` + `c` against `a` +
+ * `b:c`), and the digest keeps keys and e-mail addresses out of the table.
  */
 export function recordId({ operation, scope, key }: Identity): string {
-  const digest = createHash('sha256');
-  for (const part of [operation, scope, key]) digest.update(`${Buffer.byteLength(part)}:`).update(part);
-  return `${operation}#${digest.digest('base64url')}`;
+  return `${operation}#${digestOf([operation, scope, key]).toString('base64url')}`;
 }
 
 /** The operation's name out of a record id. */

@@ -14,12 +14,14 @@ export function oneOf(accepts: string, test: (value: unknown) => boolean): Rule 
 }
 
 export const isText: Rule = oneOf('a non-empty string', (value) => typeof value === 'string' && value !== '');
+
 /** A text of some form. A pattern alone would take `null` and lists as well, by the texts they turn into. */
 export function isLike(accepts: string, pattern: RegExp): Rule {
   return oneOf(accepts, (value) => typeof value === 'string' && pattern.test(value));
 }
 
 export const isFunction: Rule = oneOf('a function', (value) => typeof value === 'function');
+export const isFalse: Rule = oneOf('false', (value) => value === false);
 export const isBoolean: Rule = oneOf('true or false', (value) => typeof value === 'boolean');
 
 /** One of a few words. */
@@ -34,6 +36,9 @@ export function either(...rules: Rule[]): Rule {
     rules.some((rule) => rule.test(value)),
   );
 }
+
+/** What every adapter takes for a scope: the word that there is none, or a function. */
+export const isScope: Rule = either(isWord('none'), isFunction);
 
 /** A list of non-empty strings. */
 export const isTextList: Rule = oneOf(
@@ -103,6 +108,16 @@ export function checkOptions(
       refuse(`option "${name}" must be ${rule.accepts}; got ${show(value)}.`);
     }
   }
+}
+
+/**
+ * The handler or function that an adapter wraps.
+ *
+ * @throws IdempotencyError `options`
+ */
+export function requireFunction(adapter: string, wrapped: unknown): void {
+  if (typeof wrapped === 'function') return;
+  throw new IdempotencyError('options', `${adapter}: the first argument must be a function.`);
 }
 
 function show(value: unknown): string {

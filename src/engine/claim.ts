@@ -111,8 +111,9 @@ function leaseSignal(
   const start = (): AbortSignal => {
     const controller = new AbortController();
     const over = (): void => controller.abort(new DOMException('The lease is over.', 'TimeoutError'));
-    if (ends <= performance.now()) over();
-    timer = setTimeout(over, Math.max(0, ends - performance.now())).unref();
+    const left = ends - performance.now();
+    if (left > 0) timer = setTimeout(over, left).unref();
+    else over();
     return outer === undefined ? controller.signal : AbortSignal.any([controller.signal, outer]);
   };
   return { signal: () => (signal ??= start()), stop: () => clearTimeout(timer) };

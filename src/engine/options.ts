@@ -1,16 +1,11 @@
 import type { Duration } from '../domain/duration.ts';
 import type { Store } from '../store/store.ts';
+import type { Claim } from './claim.ts';
 import type { Observer } from './observe.ts';
 import type { FailureVerdict, ValueVerdict } from './verdict.ts';
 
 /** A claim whose lease is over, as `reconcile` sees it. */
-export interface LapsedClaim {
-  readonly id: string;
-  readonly operation: string;
-  readonly scope: string;
-  readonly key: string;
-  readonly fence: number;
-  readonly attempt: number;
+export interface LapsedClaim extends Pick<Claim, 'id' | 'operation' | 'scope' | 'key' | 'fence' | 'attempt'> {
   readonly claimedAt: Date;
   readonly leaseUntil: Date;
 }

@@ -9,13 +9,7 @@ import type { HeldClaim } from './claim.ts';
 import { encodeFor, reportCompleted } from './encode.ts';
 import { toRejection } from './rejection.ts';
 import { callLimits, timeLeft } from './request.ts';
-import {
-  type Ended,
-  type FailureVerdict,
-  type ValueVerdict,
-  verdictOfError,
-  verdictOfValue,
-} from './verdict.ts';
+import { type Ended, type Verdict, verdictOf } from './verdict.ts';
 
 /**
  * Whose answer the caller gets: the handler's own, with what was decided about the claim, or (the claim was lost) the one that
@@ -28,26 +22,36 @@ const longestEffort = 5000;
 const pauses = [50, 150, 400, 800];
 
 /** Ends a claim by what its handler did. Never throws: a handler's success is not taken back. */
-export async function settle(held: HeldClaim, ended: Ended): Promise<Settled> {
-  const { operation } = held.request;
+export async function settle(
+  held: HeldClaim,
+  ended: Ended,
+  verdict: Verdict = verdictOf(held.request.operation, ended),
+): Promise<Settled> {
   try {
-    return ended.kind === 'returned'
-      ? await settleValue(held, verdictOfValue(operation, ended.value), ended.value)
-      : await settleError(held, verdictOfError(operation, ended.error), ended.error);
+    return await carryOut(held, ended, verdict);
   } catch {
-    // a getter of the result or the error threw: it says nothing about what happened
     return hold(held, 'unreadable');
   }
 }
 
-async function settleValue(held: HeldClaim, verdict: ValueVerdict, value: unknown): Promise<Settled> {
-  if (verdict === 'complete') return complete(held, { kind: 'value', value });
-  return verdict === 'release' ? release(held, 'transient result') : hold(held, 'result');
+async function carryOut(held: HeldClaim, ended: Ended, verdict: Verdict): Promise<Settled> {
+  switch (verdict) {
+    case 'complete':
+    case 'record':
+      return complete(held, outcomeOf(ended));
+    case 'release':
+      return release(held, ended.kind === 'returned' ? 'transient result' : nameOf(ended.error));
+    case 'hold':
+      return hold(held, ended.kind === 'returned' ? 'result' : nameOf(ended.error));
+    default:
+      return verdict satisfies never;
+  }
 }
 
-async function settleError(held: HeldClaim, verdict: FailureVerdict, error: unknown): Promise<Settled> {
-  if (verdict === 'record') return complete(held, { kind: 'rejection', rejection: toRejection(error) });
-  return verdict === 'release' ? release(held, nameOf(error)) : hold(held, nameOf(error));
+function outcomeOf(ended: Ended): Outcome {
+  return ended.kind === 'returned'
+    ? { kind: 'value', value: ended.value }
+    : { kind: 'rejection', rejection: toRejection(ended.error) };
 }
 
 /** Ends the claim with an outcome. What cannot be stored still completes, as not kept: the effect has happened. */

@@ -21,8 +21,24 @@ export type Ended =
  */
 const transient: ReadonlySet<number> = new Set([401, 403, 409, 423, 425, 429]);
 
-/** What a returned value does with its claim. */
-export function verdictOfValue({ classify, onLapse }: Operation, value: unknown): ValueVerdict {
+/** What the end of a run does with its claim. */
+export type Verdict = ValueVerdict | FailureVerdict;
+
+/**
+ * Decides, once per run: the user's own `classify` and `onFailure` may count their calls. A result or an error whose
+ * getters throw says nothing about what happened, so it holds.
+ */
+export function verdictOf(operation: Operation, ended: Ended): Verdict {
+  try {
+    return ended.kind === 'returned'
+      ? verdictOfValue(operation, ended.value)
+      : verdictOfError(operation, ended.error);
+  } catch {
+    return 'hold';
+  }
+}
+
+function verdictOfValue({ classify, onLapse }: Operation, value: unknown): ValueVerdict {
   if (classify !== undefined)
     return ownVerdict('classify', ['complete', 'release', 'hold'], () => classify(value));
   const status = statusOfValue(value);
@@ -32,8 +48,7 @@ export function verdictOfValue({ classify, onLapse }: Operation, value: unknown)
   return onLapse.kind === 'reconcile' && !transient.has(status) ? 'hold' : 'release';
 }
 
-/** What a thrown error does with its claim. */
-export function verdictOfError({ onFailure, onLapse }: Operation, error: unknown): FailureVerdict {
+function verdictOfError({ onFailure, onLapse }: Operation, error: unknown): FailureVerdict {
   if (onFailure !== undefined)
     return ownVerdict('onFailure', ['record', 'release', 'hold'], () => onFailure(error));
   // what another operation of ours refuses inside a handler is a state of the moment, not this one's answer

@@ -1,6 +1,6 @@
 import type { BatchOperation } from '../adapters/batch/options.ts';
 import { type Report, readReport } from '../adapters/batch/report.ts';
-import { asFailure, type Failure, report } from '../adapters/batch/run-batch.ts';
+import { asFailure, type Failure, named, report } from '../adapters/batch/run-batch.ts';
 import type { HeldClaim } from '../engine/claim.ts';
 import { complete, hold } from '../engine/settle.ts';
 import { IdempotencyError } from '../errors.ts';
@@ -51,7 +51,7 @@ async function settleOne(claim: HeldClaim, identifier: string, told: Told): Prom
 }
 
 async function giveBack(claim: HeldClaim): Promise<Failure> {
-  const error = reportedFailure();
+  const error = named('BatchItemFailure', 'The handler reported the record as failed.');
   await settleHook(claim, { kind: 'thrown', error });
   return { error };
 }
@@ -69,23 +69,15 @@ export function misreported(fault: string): IdempotencyError {
   );
 }
 
-function reportedFailure(): Error {
-  const error = new Error('The handler reported the record as failed.');
-  error.name = 'BatchItemFailure';
-  return error;
-}
-
 /** What the handler's response says. */
 export function toldBy<Item>(business: BatchBusiness<Item>, response: unknown): Told {
   const [held] = business.held.values();
   // so close to the deadline no answer may be Middy's early timeout: the handler still runs
   const isCutOff =
     (response === undefined || response === null) && held !== undefined && isNearDeadline(held);
-  return isCutOff ? { kind: 'thrown', error: cutOff() } : readReport(response, handedOver(business));
-}
-
-function cutOff(): Error {
-  const error = new Error('The batch ended without an answer, close to the deadline.');
-  error.name = 'TimeoutError';
-  return error;
+  if (!isCutOff) return readReport(response, handedOver(business));
+  return {
+    kind: 'thrown',
+    error: named('TimeoutError', 'The batch ended without an answer, close to the deadline.'),
+  };
 }

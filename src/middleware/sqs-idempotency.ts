@@ -82,12 +82,8 @@ function passThrough<Item, Context>(
 }
 
 function merged<Item, Context>(
-  batch: BatchOperation<Item, Context>,
+  { onFailures }: BatchOperation<Item, Context>,
   { deliveries, failed }: BatchBusiness<Item>,
 ): unknown {
-  return respond(
-    deliveries.map(({ identifier }) => identifier),
-    new Set([...failed].map(({ identifier }) => identifier)),
-    batch.onFailures,
-  );
+  return respond(deliveries, failed, onFailures);
 }

@@ -4,7 +4,7 @@ import { recordId } from '../domain/identity.ts';
 import { checkOptions, isBoolean, isDuration, isText, isWord, oneOf, type Rule } from '../domain/options.ts';
 import { decodeOutcome, encodeOutcome, type Outcome, type Rejection } from '../domain/outcome.ts';
 import { expirySeconds, isExpired, isLapsed, nextFence, type OnceRecord } from '../domain/record.ts';
-import type { Transition } from '../domain/transition.ts';
+import { apply, type Transition } from '../domain/transition.ts';
 import { IdempotencyError } from '../errors.ts';
 import type { Store, StoreDriver } from './store.ts';
 
@@ -108,14 +108,14 @@ async function resolve(driver: StoreDriver, resolution: Resolution): Promise<Loo
     });
   }
   if (record.state !== 'in-doubt' && !isLapsed(record, now, skewOf(resolution))) throw notOpen(record);
-  const written = await driver.write(decide(record, resolution, now), limits);
+  const decision = decide(record, resolution, now);
+  const written = await driver.write(decision, limits);
   if (written.kind === 'refused') {
     throw new IdempotencyError('lease-lost', 'The record changed while it was resolved: look it up again.', {
       id,
     });
   }
-  const resolved = await driver.read(id, limits);
-  return describe(resolved ?? record, now, { ...resolution, withOutcome: true });
+  return describe(apply(decision, record), now, { ...resolution, withOutcome: true });
 }
 
 function notOpen(record: OnceRecord): IdempotencyError {

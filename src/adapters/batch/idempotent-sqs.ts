@@ -1,6 +1,6 @@
+import { requireFunction } from '../../domain/options.ts';
 import type { Claim } from '../../engine/claim.ts';
 import type { LambdaContext } from '../../engine/request.ts';
-import { IdempotencyError } from '../../errors.ts';
 import { type BatchOperation, type BatchOptions, defineBatchOperation } from './options.ts';
 import { meaningOfText, type SqsRecordLike } from './payload.ts';
 import { type BatchResponse, identifiersOf, respond } from './response.ts';
@@ -34,19 +34,12 @@ export function idempotentSqs<
   handler: (record: Item, context: Context, claim: Claim) => Result | Promise<Result>,
   options: SqsOptions<Item, Context, NoInfer<Awaited<Result>>>,
 ): (event: { readonly Records: readonly Item[] }, context: Context) => Promise<BatchResponse> {
-  if (typeof handler !== 'function') {
-    throw new IdempotencyError('options', 'idempotentSqs: the first argument must be a function.');
-  }
+  requireFunction('idempotentSqs', handler);
   const batch = defineSqsOperation('idempotentSqs', options);
   return async function consume(event, context) {
     const deliveries = await deliveriesOf(batch, event?.Records, context);
     const failures = await runBatch(batch, deliveries, context, handler);
-    const failed = new Set([...failures.keys()].map(({ identifier }) => identifier));
-    return respond(
-      deliveries.map(({ identifier }) => identifier),
-      failed,
-      batch.onFailures,
-    );
+    return respond(deliveries, failures.keys(), batch.onFailures);
   };
 }
 

@@ -1,8 +1,8 @@
 import { type Json, serialize } from '../../domain/canonical-json.ts';
 import { toJson } from '../../domain/canonical-value.ts';
+import { requireFunction } from '../../domain/options.ts';
 import type { Claim } from '../../engine/claim.ts';
 import type { LambdaContext } from '../../engine/request.ts';
-import { IdempotencyError } from '../../errors.ts';
 import { type BatchOptions, defineBatchOperation } from './options.ts';
 import { type DynamoRecordLike, type KinesisRecordLike, meaningOfText, payloadText } from './payload.ts';
 import { type BatchResponse, identifiersOf, respond } from './response.ts';
@@ -29,9 +29,7 @@ export function idempotentStream<Item extends StreamRecordLike, Context = Lambda
   handler: (record: Item, context: Context, claim: Claim) => Result | Promise<Result>,
   options: StreamOptions<Item, Context, NoInfer<Awaited<Result>>>,
 ): (event: { readonly Records: readonly Item[] }, context: Context) => Promise<BatchResponse> {
-  if (typeof handler !== 'function') {
-    throw new IdempotencyError('options', 'idempotentStream: the first argument must be a function.');
-  }
+  requireFunction('idempotentStream', handler);
   const batch = defineBatchOperation('idempotentStream', options, meaningOf, 1);
   return async function consume(event, context) {
     const identifiers = identifiersOf<Item>(event?.Records, sequenceNumber);
@@ -46,8 +44,7 @@ export function idempotentStream<Item extends StreamRecordLike, Context = Lambda
     const failures = await runBatch(batch, deliveries, context, handler);
     // the records come in the order of their numbers
     const lowest = deliveries.find((delivery) => failures.has(delivery));
-    const failed = new Set(lowest === undefined ? [] : [lowest.identifier]);
-    return respond(identifiers.values(), failed, batch.onFailures);
+    return respond(deliveries, lowest === undefined ? [] : [lowest], batch.onFailures);
   };
 }
 

@@ -6,7 +6,9 @@ import {
   either,
   isBodySelection,
   isDuration,
+  isFalse,
   isFunction,
+  isScope,
   isWord,
   oneOf,
   type Rule,
@@ -67,12 +69,8 @@ export interface BatchOperation<Item, Context> {
 
 const rules: Record<Exclude<keyof BatchOptions<never, never, never>, keyof OperationOptions<never>>, Rule> = {
   key: isFunction,
-  scope: either(isWord('none'), isFunction),
-  fingerprint: either(
-    oneOf('false', (value) => value === false),
-    isBodySelection,
-    isFunction,
-  ),
+  scope: isScope,
+  fingerprint: either(isFalse, isBodySelection, isFunction),
   concurrency: oneOf(
     'a whole number from 1 to 1000',
     (value) => Number.isInteger(value) && (value as number) >= 1 && (value as number) <= 1000,

@@ -29,15 +29,21 @@ export function identifiersOf<Item>(
   );
 }
 
-/** The response for these identifiers, each once, in the order of the batch; or an error, where the mapping wants one. */
+/** The response for these records, each once, in the order of the batch; or an error, where the mapping wants one. */
 export function respond(
-  identifiers: Iterable<string>,
-  failed: ReadonlySet<string>,
+  deliveries: readonly Identifiable[],
+  failed: Iterable<Identifiable>,
   onFailures: 'report' | 'throw',
 ): BatchResponse {
-  const reported = [...new Set(identifiers)].filter((identifier) => failed.has(identifier));
+  const failures = new Set(Array.from(failed, ({ identifier }) => identifier));
+  const identifiers = new Set(deliveries.map(({ identifier }) => identifier));
+  const reported = [...identifiers].filter((identifier) => failures.has(identifier));
   if (onFailures === 'throw' && reported.length > 0) {
     throw new Error(`${reported.length} records of the batch failed; those that are done will replay.`);
   }
   return { batchItemFailures: reported.map((itemIdentifier) => ({ itemIdentifier })) };
+}
+
+interface Identifiable {
+  readonly identifier: string;
 }

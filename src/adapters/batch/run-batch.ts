@@ -173,7 +173,8 @@ function unfinished(verdict: string): Error {
   return named('UnfinishedRecord', `The result ended in "${verdict}" and not in "complete".`);
 }
 
-function named(name: string, message: string): Error {
+/** An error that is told by its name. */
+export function named(name: string, message: string): Error {
   return Object.assign(new Error(message), { name });
 }
 

@@ -3,7 +3,7 @@ import { fingerprintOf } from '../../domain/fingerprint.ts';
 import { newRequest, type Request } from '../../engine/request.ts';
 import { isSwitchedOff } from '../../engine/switch.ts';
 import { IdempotencyError, isIdempotencyError } from '../../errors.ts';
-import { requireKey, requireScope } from '../identity.ts';
+import { isNothing, requireKey, requireScope } from '../identity.ts';
 import { type HttpRequest, readHttp } from './event.ts';
 import { fingerprintHttp } from './fingerprint.ts';
 import { parseKey } from './key.ts';
@@ -61,8 +61,7 @@ async function keyOf<Event, Context>(
 ): Promise<string | undefined> {
   if (key === undefined) return request === undefined ? undefined : parseKey(header, request.header(header));
   const chosen = await key(event, context);
-  const isBlank = typeof chosen === 'string' && chosen.trim() === '';
-  return chosen === undefined || chosen === null || isBlank ? undefined : requireKey(chosen);
+  return isNothing(chosen) ? undefined : requireKey(chosen);
 }
 
 function missing<Event, Context>(

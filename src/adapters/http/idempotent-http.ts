@@ -1,7 +1,7 @@
+import { requireFunction } from '../../domain/options.ts';
 import { type Claim, unheldClaim } from '../../engine/claim.ts';
 import type { LambdaContext } from '../../engine/request.ts';
 import { runOnce } from '../../engine/run.ts';
-import { IdempotencyError } from '../../errors.ts';
 import { admit } from './admit.ts';
 import { answerHttp } from './answer.ts';
 import type { HttpEvent } from './event.ts';
@@ -37,8 +37,7 @@ export function idempotentHttp<Event = HttpEvent, Context = LambdaContext, Resul
   handler: ClaimedHandler<Event, Context, Result>,
   options: HttpOptions<Event, Context, NoInfer<Result>>,
 ): SeatedHandler<Event, Context, Result> {
-  if (typeof handler !== 'function')
-    throw new IdempotencyError('options', 'idempotentHttp: the first argument must be a function.');
+  requireFunction('idempotentHttp', handler);
   const http = defineHttpOperation('idempotentHttp', options);
   return async function once(event: Event, context: Context, middy?: unknown): Promise<Result | HttpAnswer> {
     const admitted = await admit(http, event, context, signalOf(middy));

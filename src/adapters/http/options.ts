@@ -3,8 +3,10 @@ import {
   either,
   isBodySelection,
   isBoolean,
+  isFalse,
   isFunction,
   isLike,
+  isScope,
   isText,
   isTextList,
   isWord,
@@ -108,7 +110,7 @@ const isHeaderName = isLike('a header name', /^[!#$%&'*+.^_`|~\w-]+$/);
 const isMethod = isLike('an upper-case HTTP method', /^[A-Z]+$/);
 
 const rules: Record<Exclude<keyof HttpOptions<never, never, never>, keyof OperationOptions<never>>, Rule> = {
-  scope: either(isWord('none'), isFunction),
+  scope: isScope,
   key: isFunction,
   header: isHeaderName,
   methods: oneOf(
@@ -116,11 +118,7 @@ const rules: Record<Exclude<keyof HttpOptions<never, never, never>, keyof Operat
     (value) => Array.isArray(value) && value.length > 0 && value.every((method) => isMethod.test(method)),
   ),
   required: isBoolean,
-  fingerprint: either(
-    oneOf('false', (value) => value === false),
-    isBodySelection,
-    isFunction,
-  ),
+  fingerprint: either(isFalse, isBodySelection, isFunction),
   preset: isWord('ietf', 'stripe'),
   replayedHeader: isHeaderName,
   mismatchStatus: oneOf('422, 409 or 400', (value) => value === 422 || value === 409 || value === 400),
