@@ -6,6 +6,7 @@ import {
   type Delivery,
   eachInTurn,
   type Failure,
+  named,
   timekeeper,
   unlessMet,
 } from '../adapters/batch/run-batch.ts';
@@ -45,8 +46,10 @@ export async function claimBatch<Item extends SqsRecordLike, Context>(
   const hasTime = timekeeper(batch, context);
 
   const claim = async (delivery: Delivery<Item>): Promise<Failure | undefined> => {
-    if (delivery.identity.kind !== 'request')
-      return delivery.identity.kind === 'unidentified' ? delivery.identity : undefined;
+    if (delivery.identity.kind === 'unidentified') return delivery.identity;
+    // the switch was thrown after this batch began: not run, so not to be acknowledged
+    if (delivery.identity.kind === 'unprotected')
+      return { error: named('NotAttempted', 'Switched off in mid-batch.') };
     const { request } = delivery.identity;
     const leader = leaders.get(request.id);
     // of another meaning it follows nobody: the claim refuses it as a reused key

@@ -262,6 +262,21 @@ describe.each(kits)('which records an existing handler is handed, Middy $version
     expect(events).toEqual([{ type: 'bypassed', operation: 'ship-order', reason: 'disabled' }]);
   });
 
+  test('a switch thrown in mid-batch acknowledges nothing that did not run', async () => {
+    const { send, handed, reasons } = drained(kit, undefined, {
+      options: {
+        key: ({ messageId }) => {
+          vi.stubEnv('LAMBDA_ONCE_DISABLED', '1');
+          return messageId;
+        },
+      },
+    });
+    const sent = [message('m1', { id: 1 }), message('m2', { id: 2 })];
+    expect(await send(sent)).toEqual(['m2']);
+    expect(handed.mock.calls).toEqual([[['m1']]]);
+    expect(reasons).toEqual([['m2', 'NotAttempted']]);
+  });
+
   test('the kill switch leaves an event of another source alone', async () => {
     vi.stubEnv('LAMBDA_ONCE_DISABLED', '1');
     const ours = sqsIdempotency({ store: memoryStore(), operation: 'ship-order', key: bodyKey('id') });
