@@ -26,12 +26,20 @@ export { type ClaimedHandler, idempotentHttp, type SeatedHandler } from './adapt
 export { defaultDeniedHeaders, type HttpFingerprint, type HttpOptions } from './adapters/http/options.ts';
 export type { HttpAnswer } from './adapters/http/problem.ts';
 export type { Json } from './domain/canonical-json.ts';
-export { deriveKey, deriveUuid } from './domain/derive.ts';
+export { deriveKey, deriveUuid, eventKey } from './domain/derive.ts';
 export type { Duration } from './domain/duration.ts';
 export type { BodySelection } from './domain/fingerprint.ts';
 export type { NotKept, Outcome, Rejection } from './domain/outcome.ts';
 export type { OnceRecord } from './domain/record.ts';
+export type { Makers } from './engine/capture.ts';
 export type { Claim } from './engine/claim.ts';
+export {
+  defineEffect,
+  type Effect,
+  type EffectOptions,
+  type ReconcileContext,
+  type RunContext,
+} from './engine/effect.ts';
 export type { Observer, OnceEvent } from './engine/observe.ts';
 export type { LapsedClaim, OnLapse, OperationOptions, Reconcile, Reconciled } from './engine/options.ts';
 export type { LambdaContext } from './engine/request.ts';
@@ -42,5 +50,5 @@ export { idempotency } from './middleware/idempotency.ts';
 export type { MiddyHooks, MiddyRequest } from './middleware/middy.ts';
 export { sqsIdempotency } from './middleware/sqs-idempotency.ts';
 export { type DynamoClient, type DynamoStoreOptions, dynamoStore } from './store/dynamo/store.ts';
-export type { Lookup, LookupQuery, Resolution } from './store/inspect.ts';
+export type { Lookup, LookupEffect, LookupQuery, Resolution } from './store/inspect.ts';
 export type { Store } from './store/store.ts';

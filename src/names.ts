@@ -18,8 +18,37 @@ export const attribute = {
   /** Epoch SECONDS, because DynamoDB's TTL reads it. */
   expiresAt: 'expiresAt',
   outcome: 'outcome',
+  /** What the operation says about a lapsed claim, and how its times are counted: so a sweep needs no configuration. */
+  onLapse: 'onLapse',
+  /** Milliseconds. */
+  retention: 'retention',
+  /** Milliseconds. */
+  skew: 'skew',
+  /** `effects` where the body ended by itself and only effects are undecided. */
+  doubtOf: 'doubtOf',
+  /** How often a sweep could not settle the record. */
+  asked: 'asked',
+  /** Fresh random id of whoever put the record in doubt: of two, one did it. */
+  examinedBy: 'examinedBy',
   resolvedBy: 'resolvedBy',
   resolvedWhy: 'resolvedWhy',
+  /** Partition key of the sweep index. Only what a sweep must look at has it. */
+  sweep: 'sweep',
+  /** Sort key of the sweep index: epoch milliseconds from which a sweep should look. */
+  dueAt: 'dueAt',
+} as const;
+
+/** What attribute names of the journal and of captured values begin with. The rest is the name the user gave. */
+export const prefix = {
+  effect: 'effect#',
+  value: 'value#',
+} as const;
+
+/** The sparse index that a sweep reads: it holds open claims and nothing else. */
+export const sweepIndex = {
+  name: 'sweep',
+  /** Partitions that open claims are spread over: one would take no more than 1,000 claims a second. */
+  shards: 8,
 } as const;
 
 export const environment = {

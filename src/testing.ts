@@ -1,6 +1,6 @@
 import type { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { CreateTableCommand, UpdateTimeToLiveCommand, waitUntilTableExists } from '@aws-sdk/client-dynamodb';
-import { attribute } from './names.ts';
+import { attribute, sweepIndex } from './names.ts';
 
 export { type MemoryStoreOptions, memoryStore } from './store/memory.ts';
 
@@ -11,8 +11,8 @@ export interface CreateOnceTableOptions {
 }
 
 /**
- * The table as the CDK construct makes it, on any engine: on-demand, partition key `id`, TTL on `expiresAt` where the
- * engine knows TTL. Resolves when the table can be used; a table of that name that exists already is left as it is.
+ * The table as the CDK construct makes it, on any engine: on-demand, partition key `id`, the sparse index that a sweep reads,
+ * TTL on `expiresAt` where the engine knows TTL. Resolves when the table can be used; a table of that name that exists already is left as it is.
  */
 export async function createOnceTable({ client, tableName }: CreateOnceTableOptions): Promise<void> {
   try {
@@ -20,8 +20,22 @@ export async function createOnceTable({ client, tableName }: CreateOnceTableOpti
       new CreateTableCommand({
         TableName: tableName,
         BillingMode: 'PAY_PER_REQUEST',
-        AttributeDefinitions: [{ AttributeName: attribute.id, AttributeType: 'S' }],
+        AttributeDefinitions: [
+          { AttributeName: attribute.id, AttributeType: 'S' },
+          { AttributeName: attribute.sweep, AttributeType: 'S' },
+          { AttributeName: attribute.dueAt, AttributeType: 'N' },
+        ],
         KeySchema: [{ AttributeName: attribute.id, KeyType: 'HASH' }],
+        GlobalSecondaryIndexes: [
+          {
+            IndexName: sweepIndex.name,
+            KeySchema: [
+              { AttributeName: attribute.sweep, KeyType: 'HASH' },
+              { AttributeName: attribute.dueAt, KeyType: 'RANGE' },
+            ],
+            Projection: { ProjectionType: 'KEYS_ONLY' },
+          },
+        ],
       }),
     );
   } catch (error) {

@@ -1,3 +1,4 @@
+import { IdempotencyError } from '../errors.ts';
 import { digestOf } from './digest.ts';
 
 /** Part of every digest, so that a key derived here equals no other digest of the same texts. */
@@ -23,4 +24,33 @@ export function deriveUuid(parent: string, name: string, index?: number): string
 
 function digest(parent: string, name: string, index: number | undefined): Buffer {
   return digestOf([purpose, parent, name, index === undefined ? '' : String(index)]);
+}
+
+/** As a key in a header may be. */
+const longestKey = 255;
+
+/**
+ * The key of something that follows from an event, spelled as a template: `notify:order:{id}:confirmation`. Every event that
+ * says the same gives the same key. A colon, a brace or a percent sign in a value is written as `%3A` and so on, so that no
+ * two lists of values give one key.
+ *
+ * @throws IdempotencyError `key-missing` for a value that is not there or empty, `key-invalid` for a key over 255
+ * characters; both name the place in the template, never the value
+ */
+export function eventKey(
+  template: string,
+  values: Readonly<Record<string, string | number | undefined>>,
+): string {
+  const key = template.replace(/\{(\w+)\}/g, (_place, name: string) => {
+    const value = Object.hasOwn(values, name) ? values[name] : undefined;
+    if (value === undefined || value === null || value === '') {
+      throw new IdempotencyError('key-missing', `The key "${template}" needs a value for {${name}}.`);
+    }
+    return String(value).replace(/[%:{}]/g, encodeURIComponent);
+  });
+  if (key.length <= longestKey) return key;
+  throw new IdempotencyError(
+    'key-invalid',
+    `The key "${template}" comes out longer than ${longestKey} characters.`,
+  );
 }

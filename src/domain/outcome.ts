@@ -34,20 +34,27 @@ export const maximumOutcomeBytes: number = 380 * 1024;
 
 const version = '1';
 
-/** An opaque text, so that numbers, order and nesting come back as they were; never a DynamoDB map. */
-export function encodeOutcome(outcome: Outcome): Encoded {
+/** An effect's result lies in the record beside others, until the operation has an outcome of its own. */
+export const maximumResultBytes: number = 64 * 1024;
+
+/**
+ * An opaque text, so that numbers, order and nesting come back as they were; never a DynamoDB map.
+ *
+ * @param maximum bytes that it may take
+ */
+export function encodeOutcome(outcome: Outcome, maximum: number = maximumOutcomeBytes): Encoded {
   const status = statusOf(outcome);
   if (status !== undefined && status >= 500) return { kind: 'server-error', status };
   if (outcome.kind === 'not-kept') return notKept(outcome.reason, 'it was not kept before', status);
   if (outcome.kind === 'rejection')
-    return keptWithinLimit('rejection', `${version}r${JSON.stringify(outcome.rejection)}`, status);
+    return keptWithin(maximum, 'rejection', `${version}r${JSON.stringify(outcome.rejection)}`, status);
   if (outcome.value === undefined) return { kind: 'kept', of: 'value', text: `${version}u` };
   const json = storable(outcome.value);
   if (json.kind === 'unfaithful') return notKept('unfaithful', json.detail, status);
   // a `toJSON` may say a status that the object does not show
   const said = statusOfValue(json.form);
   if (said !== undefined && said >= 500) return { kind: 'server-error', status: said };
-  return keptWithinLimit('value', `${version}v${json.text}`, said);
+  return keptWithin(maximum, 'value', `${version}v${json.text}`, said);
 }
 
 /** The outcome of a stored text. What this version cannot read is never run again: it counts as not kept. */
@@ -76,10 +83,15 @@ function read(text: string | undefined): Outcome {
   }
 }
 
-function keptWithinLimit(of: 'value' | 'rejection', text: string, status: number | undefined): Encoded {
+function keptWithin(
+  maximum: number,
+  of: 'value' | 'rejection',
+  text: string,
+  status: number | undefined,
+): Encoded {
   const bytes = Buffer.byteLength(text);
-  if (bytes <= maximumOutcomeBytes) return { kind: 'kept', of, text };
-  return notKept('too-large', `it takes ${bytes} bytes of ${maximumOutcomeBytes}`, status);
+  if (bytes <= maximum) return { kind: 'kept', of, text };
+  return notKept('too-large', `it takes ${bytes} bytes of ${maximum}`, status);
 }
 
 function notKept(reason: NotKept, detail: string, status: number | undefined): Encoded {

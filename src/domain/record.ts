@@ -19,9 +19,30 @@ export interface OnceRecord {
   readonly expiresAt: number;
   /** Encoded, see `outcome.ts`. */
   readonly outcome?: string;
+  /** What the operation says about a lapsed claim; absent: hold. */
+  readonly onLapse?: 'rerun' | 'reconcile';
+  /** The operation's, in milliseconds; absent in records of older versions. */
+  readonly retention?: number;
+  /** The operation's, in milliseconds; absent in records of older versions. */
+  readonly skew?: number;
+  /** `effects`: the body ended by itself, only effects are undecided. Absent: nobody knows how the body ended. */
+  readonly doubtOf?: 'effects';
+  /** From when a sweep should look at it. Only there while something is open. */
+  readonly dueAt?: number;
+  /** How often a sweep could not settle it. */
+  readonly asked?: number;
+  /** Who put it in doubt, by a fresh random id. */
+  readonly examinedBy?: string;
   readonly resolvedBy?: string;
   readonly resolvedWhy?: string;
+  /** The journal: entries by slot, encoded, see `journal.ts`. */
+  readonly effects?: Texts;
+  /** What the claim captured, by name, encoded as outcomes are. */
+  readonly values?: Texts;
 }
+
+/** Encoded texts by name. */
+export type Texts = Readonly<Record<string, string>>;
 
 /** The retention in the form the item carries: whole epoch seconds, rounded up, so an outcome never dies early. */
 export function expirySeconds(milliseconds: number): number {
@@ -34,11 +55,12 @@ export function expiryThreshold(now: number): number {
 }
 
 /**
- * Past its retention, so to be treated as absent, whether or not TTL has removed it yet. A record in doubt never
- * expires by our own judgement: its next retry must not be taken for a stranger.
+ * Past its retention, so to be treated as absent, whether or not TTL has removed it yet. A record in doubt, or released
+ * with an open effect, never expires by our own judgement: its next retry must not be taken for a stranger.
  */
 export function isExpired(record: OnceRecord, now: number): boolean {
-  return record.state !== 'in-doubt' && record.expiresAt <= expiryThreshold(now);
+  const isOpen = record.state === 'in-doubt' || (record.state === 'released' && record.dueAt !== undefined);
+  return !isOpen && record.expiresAt <= expiryThreshold(now);
 }
 
 /** The one definition of lapsed. At exactly `leaseUntil + skew` the claim still holds. */

@@ -2,12 +2,12 @@ import { judge, type OnceRecord } from '../domain/record.ts';
 import { isIdempotencyError } from '../errors.ts';
 import { type Begun, refuse, refuseBusy, refused, replay } from './answers.ts';
 import { type HeldClaim, heldClaim } from './claim.ts';
-import { answerLapsed } from './lapse.ts';
+import { answerOpen } from './open.ts';
 import { isReentrant } from './reentrance.ts';
 import { isTooLate, type Request } from './request.ts';
 import { release } from './settle.ts';
 import { waitForNews } from './wait.ts';
-import { claimAbsent, type Found, takeOver } from './write-claim.ts';
+import { claimAbsent, type Found } from './write-claim.ts';
 
 /** Each round answers somebody else's write; more than a few in a row is a storm, and the answer is `busy`. */
 const maximumRounds = 6;
@@ -63,7 +63,7 @@ async function answerStanding(request: Request, record: OnceRecord | undefined):
   const judgement = judge(record, { fingerprint, now: operation.store.now(), skew: operation.skew });
   switch (judgement) {
     case 'absent':
-      return takeOver(request, record, 'absent');
+      return claimAbsent(request, record);
     case 'mismatch':
       return refuse(
         request,
@@ -77,10 +77,9 @@ async function answerStanding(request: Request, record: OnceRecord | undefined):
       return news.kind === 'news' ? { kind: 'standing', record: news.record } : refuseBusy(request, record);
     }
     case 'free':
-      return takeOver(request, record, 'released');
     case 'lapsed':
     case 'in-doubt':
-      return answerLapsed(request, record, judgement);
+      return answerOpen(request, record, judgement);
     default:
       return judgement satisfies never;
   }

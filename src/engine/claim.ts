@@ -1,6 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import { deriveKey, deriveUuid } from '../domain/derive.ts';
 import type { OnceRecord } from '../domain/record.ts';
+import { capture, type Makers } from './capture.ts';
+import type { Effect } from './effect.ts';
+import { type Holder, Journal } from './journal.ts';
+import { type Performance, perform, performUnheld } from './perform.ts';
 import type { Request } from './request.ts';
 
 /** The right to run, as user code holds it: always the last argument of a handler. */
@@ -29,6 +33,29 @@ export interface Claim {
   /** The same as a UUID, for an id that must be the same in every attempt. Costs nothing. */
   uuid(name: string, index?: number): string;
   /**
+   * Performs an external action that is journalled: "begun" before its `run`, its result after it, one write each. A later
+   * attempt gets the stored result; where it was begun and nobody wrote how it ended, the provider is asked first. The
+   * same effect several times in one operation needs an index.
+   *
+   * Failure semantics: a process that dies inside leaves an open effect. No outcome is recorded over it, and nothing runs it
+   * again before `reconcile` said `'absent'` late enough to count. What `run` throws is thrown on; unless it is the
+   * provider's final answer, the effect stays open and the operation is in doubt or released until it is decided. The
+   * first attempt gets the result as `run` gave it, later ones as JSON keeps it; up to 64 KB are kept.
+   *
+   * @throws IdempotencyError `in-doubt` when the provider cannot tell yet, `lease-lost` when the lease is over or the claim
+   * was given away (then nothing was sent), `input-invalid` for an input that cannot be digested or differs from the one
+   * that this step had before, `outcome-not-kept`, `store`
+   */
+  perform<Input, Result>(effect: Effect<Input, Result>, input: Input, index?: number): Promise<Result>;
+  /**
+   * A value that is generated once and the same in every attempt: a time, a random number, a version that was looked up. One
+   * write; the makers of an object share it. It comes back as JSON keeps it, also the first time; up to 64 KB.
+   *
+   * @throws IdempotencyError `input-invalid` for a value that does not survive storing, `lease-lost`, `store`
+   */
+  capture<Value>(name: string, make: () => Value | Promise<Value>): Promise<Value>;
+  capture<Values extends Record<string, unknown>>(makers: Makers<Values>): Promise<Values>;
+  /**
    * Aborts when the lease is over: from then on somebody else may run. In the handler's seat also when Middy's early
    * timeout fires.
    */
@@ -36,14 +63,11 @@ export interface Claim {
 }
 
 /** Ours: the claim together with what ends it. */
-export interface HeldClaim {
-  readonly owner: string;
-  readonly fence: number;
-  readonly id: string;
-  /** Epoch milliseconds. */
-  readonly leaseUntil: number;
-  readonly request: Request;
+export interface HeldClaim extends Holder {
   readonly claim: Claim;
+  readonly journal: Journal;
+  /** When a sweep is due, as the claim wrote it. */
+  readonly dueAt: number | undefined;
   /** Stops the lease's timer. */
   done(): void;
 }
@@ -58,6 +82,8 @@ export function heldClaim(request: Request, record: OnceRecord): HeldClaim {
   const { operation, identity, signal } = request;
   const { id, owner, fence, attempt } = record;
   const lease = leaseSignal(record.leaseUntil - operation.store.now(), signal);
+  const holder: Holder = { id, owner, fence, leaseUntil: record.leaseUntil, request };
+  const journal = new Journal(holder, record);
   const claim: Claim = {
     id,
     operation: operation.name,
@@ -67,11 +93,13 @@ export function heldClaim(request: Request, record: OnceRecord): HeldClaim {
     attempt,
     held: true,
     ...derivedFrom(id),
+    perform: performing((what) => perform(holder, journal, what, { attempt, signal: lease.signal })),
+    capture: capturing((makers) => capture(id, journal, makers)),
     get signal() {
       return lease.signal();
     },
   };
-  return { id, owner, fence, leaseUntil: record.leaseUntil, request, claim, done: () => lease.stop() };
+  return { ...holder, dueAt: record.dueAt, claim, journal, done: () => lease.stop() };
 }
 
 /**
@@ -80,6 +108,7 @@ export function heldClaim(request: Request, record: OnceRecord): HeldClaim {
  */
 export function unheldClaim(operation: string): Claim {
   const { signal } = new AbortController();
+  const parent = newOwner();
   return {
     id: '',
     operation,
@@ -88,9 +117,35 @@ export function unheldClaim(operation: string): Claim {
     fence: 0,
     attempt: 1,
     held: false,
-    ...derivedFrom(newOwner()),
+    ...derivedFrom(parent),
+    perform: performing((what) => performUnheld(parent, what, signal)),
+    capture: capturing(makeAll),
     signal,
   };
+}
+
+/** A result has the type that its effect says; the journal keeps only texts. */
+function performing(performed: (what: Performance) => Promise<unknown>): Claim['perform'] {
+  return async <Input, Result>(effect: Effect<Input, Result>, input: Input, index?: number) =>
+    (await performed({ effect, input, index })) as Result;
+}
+
+/** One value or several, over the way to capture several. */
+function capturing(
+  captureAll: <Values extends Record<string, unknown>>(makers: Makers<Values>) => Promise<Values>,
+): Claim['capture'] {
+  return async (given: string | Makers<Record<string, unknown>>, make?: () => unknown) => {
+    if (typeof given !== 'string') return captureAll(given);
+    const { [given]: value } = await captureAll({ [given]: make as () => unknown });
+    // biome-ignore lint/suspicious/noExplicitAny: the overloads say which of the two is returned
+    return value as any;
+  };
+}
+
+async function makeAll<Values extends Record<string, unknown>>(makers: Makers<Values>): Promise<Values> {
+  const names = Object.keys(makers) as (keyof Values & string)[];
+  const made = names.map(async (name) => [name, await makers[name]()] as const);
+  return Object.fromEntries(await Promise.all(made)) as Values;
 }
 
 function derivedFrom(parent: string): Pick<Claim, 'token' | 'uuid'> {
@@ -104,7 +159,7 @@ function derivedFrom(parent: string): Pick<Claim, 'token' | 'uuid'> {
 function leaseSignal(
   milliseconds: number,
   outer: AbortSignal | undefined,
-): { signal(): AbortSignal; stop(): void } {
+): { readonly signal: () => AbortSignal; readonly stop: () => void } {
   const ends = performance.now() + milliseconds;
   let signal: AbortSignal | undefined;
   let timer: NodeJS.Timeout | undefined;

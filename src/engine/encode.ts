@@ -1,25 +1,33 @@
-import { type Encoded, encodeOutcome, type Outcome } from '../domain/outcome.ts';
+import { type Encoded, encodeOutcome, maximumResultBytes, type Outcome } from '../domain/outcome.ts';
 import type { Operation } from './operation.ts';
 
-/**
- * The outcome in the form the operation stores. A result whose getters or `toJSON` throw cannot be stored either; the
- * effect has happened all the same.
- */
+/** The outcome in the form the operation stores. */
 export function encodeFor({ storedForm }: Operation, outcome: Outcome): Encoded {
+  return encoded(() =>
+    encodeOutcome(outcome.kind === 'value' ? { ...outcome, value: storedForm(outcome.value) } : outcome),
+  );
+}
+
+/** What an effect brought, as the journal keeps it; `undefined` for a server error, which is no result. */
+export function encodeResult(outcome: Outcome): string | undefined {
+  const result = encoded(() => encodeOutcome(outcome, maximumResultBytes));
+  return result.kind === 'server-error' ? undefined : result.text;
+}
+
+/** A result whose getters or `toJSON` throw cannot be stored either; the effect has happened all the same. */
+function encoded(encode: () => Encoded): Encoded {
   try {
-    return encodeOutcome(
-      outcome.kind === 'value' ? { ...outcome, value: storedForm(outcome.value) } : outcome,
-    );
+    return encode();
   } catch {
     return encodeOutcome({ kind: 'not-kept', reason: 'unfaithful' });
   }
 }
 
 /** Tells the observer how a claim was completed. */
-export function reportCompleted({ name: operation, observe }: Operation, id: string, encoded: Encoded): void {
-  if (encoded.kind === 'not-kept') {
-    observe({ type: 'not-kept', operation, id, reason: encoded.reason, detail: encoded.detail });
-  } else if (encoded.kind === 'kept') {
-    observe({ type: 'completed', operation, id, outcome: encoded.of });
+export function reportCompleted({ name: operation, observe }: Operation, id: string, outcome: Encoded): void {
+  if (outcome.kind === 'not-kept') {
+    observe({ type: 'not-kept', operation, id, reason: outcome.reason, detail: outcome.detail });
+  } else if (outcome.kind === 'kept') {
+    observe({ type: 'completed', operation, id, outcome: outcome.of });
   }
 }

@@ -36,16 +36,25 @@ export type OnceEvent =
       readonly reason: 'disabled' | 'method' | 'no-key';
     }
   /** The owner was replaced before it could end its claim. */
-  | (Subject & { readonly type: 'lease-lost'; readonly at: 'complete' | 'release' })
-  /** A lapsed claim was asked about downstream. `settling`: absent, but too early to count. */
+  | (Subject & { readonly type: 'lease-lost'; readonly at: 'complete' | 'release' | 'journal' })
+  /** An effect has happened: it ran, an earlier attempt's result stood in the journal, or the provider had it. */
+  | (Subject & {
+      readonly type: 'performed';
+      readonly effect: string;
+      readonly how: 'run' | 'stored' | 'found';
+    })
+  /**
+   * Downstream was asked about a lapsed claim, or about one effect of it. `settling`: absent, but too early to count.
+   */
   | (Subject & {
       readonly type: 'reconciled';
       readonly verdict: 'found' | 'absent' | 'settling' | 'unknown' | 'failed';
+      readonly effect?: string;
     })
   /** The store failed: why is in the error's message, for the operator. After the handler ran it changes no answer. */
   | (Subject & {
       readonly type: 'store-failed';
-      readonly at: 'claim' | 'complete' | 'release' | 'doubt';
+      readonly at: 'claim' | 'complete' | 'release' | 'doubt' | 'journal';
       readonly error: IdempotencyError;
     });
 

@@ -11,6 +11,7 @@ import {
 } from '../domain/options.ts';
 import { IdempotencyError } from '../errors.ts';
 import type { Store } from '../store/store.ts';
+import { defaultSettleAfter } from './effect.ts';
 import { harmless, type Observer } from './observe.ts';
 import type { OnLapse, OperationOptions, Reconcile } from './options.ts';
 import type { FailureVerdict, ValueVerdict } from './verdict.ts';
@@ -40,18 +41,21 @@ export interface Operation {
 const defaults = {
   retention: { hours: 24 },
   skew: { seconds: 3 },
-  settleAfter: { seconds: 60 },
 } as const;
 
-const isReconcile: Rule = oneOf("'hold', 'rerun', a function, or { reconcile, settleAfter }", (value) => {
-  if (value === 'hold' || value === 'rerun' || typeof value === 'function') return true;
-  if (typeof value !== 'object' || value === null) return false;
-  const { reconcile, settleAfter, ...rest } = value as { reconcile?: unknown; settleAfter?: unknown };
-  if (typeof reconcile !== 'function' || Object.keys(rest).length > 0) return false;
-  return settleAfter === undefined || isDuration({ milliseconds: 0 }, { days: 1 }).test(settleAfter);
-});
+/** What `onLapse` takes. */
+export const isOnLapse: Rule = oneOf(
+  "'hold', 'rerun', a function, or { reconcile, settleAfter }",
+  (value) => {
+    if (value === 'hold' || value === 'rerun' || typeof value === 'function') return true;
+    if (typeof value !== 'object' || value === null) return false;
+    const { reconcile, settleAfter, ...rest } = value as { reconcile?: unknown; settleAfter?: unknown };
+    if (typeof reconcile !== 'function' || Object.keys(rest).length > 0) return false;
+    return settleAfter === undefined || isDuration({ milliseconds: 0 }, { days: 1 }).test(settleAfter);
+  },
+);
 
-const isStore: Rule = oneOf('a store, such as dynamoStore()', (value) => {
+export const isStore: Rule = oneOf('a store, such as dynamoStore()', (value) => {
   const store = value as Partial<Store> | null;
   return (
     typeof store?.write === 'function' && typeof store.read === 'function' && typeof store.now === 'function'
@@ -65,7 +69,7 @@ const rules: Record<keyof OperationOptions<unknown>, Rule> = {
   lease: isDuration({ milliseconds: 1 }, { hours: 24 }),
   skew: isDuration({ milliseconds: 0 }, { minutes: 1 }),
   wait: isDuration({ milliseconds: 0 }, { minutes: 15 }),
-  onLapse: isReconcile,
+  onLapse: isOnLapse,
   classify: isFunction,
   onFailure: either(isWord('release', 'record', 'hold'), isFunction),
   observe: isFunction,
@@ -91,7 +95,7 @@ export function defineOperation<Result>(
     lease: options.lease === undefined ? undefined : length(options.lease),
     skew: length(options.skew ?? defaults.skew),
     wait: length(options.wait ?? { milliseconds: 0 }),
-    onLapse: lapseRule(options.onLapse ?? 'hold') as LapseRule,
+    onLapse: lapseRule(options.onLapse ?? 'hold'),
     classify: options.classify as Operation['classify'],
     onFailure: failureRule(options.onFailure),
     observe: harmless(options.observe),
@@ -106,10 +110,15 @@ function length(duration: Duration): number {
   return toMilliseconds(duration) ?? 0;
 }
 
-function lapseRule<Result>(onLapse: OnLapse<Result>): unknown {
+/** The rule that an `onLapse` spells. */
+export function lapseRule<Result>(onLapse: OnLapse<Result>): LapseRule {
   if (onLapse === 'hold' || onLapse === 'rerun') return { kind: onLapse };
   const { reconcile, settleAfter } = typeof onLapse === 'function' ? { reconcile: onLapse } : onLapse;
-  return { kind: 'reconcile', reconcile, settleAfter: length(settleAfter ?? defaults.settleAfter) };
+  return {
+    kind: 'reconcile',
+    reconcile: reconcile as Reconcile<unknown>,
+    settleAfter: length(settleAfter ?? defaultSettleAfter),
+  };
 }
 
 function failureRule(onFailure: OperationOptions<unknown>['onFailure']): Operation['onFailure'] {

@@ -5,15 +5,25 @@ import type { Observer } from './observe.ts';
 import type { FailureVerdict, ValueVerdict } from './verdict.ts';
 
 /** A claim whose lease is over, as `reconcile` sees it. */
-export interface LapsedClaim extends Pick<Claim, 'id' | 'operation' | 'scope' | 'key' | 'fence' | 'attempt'> {
+export interface LapsedClaim
+  extends Pick<Claim, 'id' | 'operation' | 'fence' | 'attempt' | 'token' | 'uuid'> {
+  /** Known to a retry, which brings it along; `undefined` in the sweeper, since the table holds only a digest. */
+  readonly scope: string | undefined;
+  /** As `scope`. What the sweeper needs to ask by, the handler captures, or derives with `token`. */
+  readonly key: string | undefined;
   readonly claimedAt: Date;
   readonly leaseUntil: Date;
+  /** What `claim.capture` kept under this name; `undefined` where it kept nothing. */
+  captured(name: string): unknown;
 }
 
 /** What the outside world says about a lapsed operation. */
 export type Reconciled<Result> = { readonly found: Result } | 'absent' | 'unknown';
 
-/** Asks downstream whether the effect happened. It must not make it happen. What it throws counts as `'unknown'`. */
+/**
+ * Asks downstream whether the effect happened. It must not make it happen. What it throws counts as `'unknown'`; so does an
+ * answer after 10 seconds.
+ */
 export type Reconcile<Result> = (claim: LapsedClaim) => Promise<Reconciled<Result>> | Reconciled<Result>;
 
 /** How a retry treats a claim whose owner was never heard of again. */

@@ -1,4 +1,5 @@
 import { type Identity, recordId } from '../domain/identity.ts';
+import { longestQuestion } from './ask.ts';
 import type { Operation } from './operation.ts';
 
 /** One delivery that wants to run. Its identity is settled here, before anybody can change the event. */
@@ -72,4 +73,12 @@ export function timeLeft({ operation, deadline }: Request): number {
 /** How long one store call may take. Past the deadline the process may still live for a moment: use it. */
 export function callLimits(request: Request): { budget: number } {
   return { budget: Math.min(longestCall, Math.max(250, timeLeft(request))) };
+}
+
+/** Left of the invocation for the answer itself. */
+export const answerMargin = 250;
+
+/** How long a question to a provider may take, in milliseconds: after it there must be time left to answer. */
+export function questionTime(request: Request): number {
+  return Math.max(1, Math.min(longestQuestion, timeLeft(request) - answerMargin));
 }

@@ -1,14 +1,15 @@
-import { setTimeout as sleep } from 'node:timers/promises';
+import { toMilliseconds } from '../domain/duration.ts';
+import { closed } from '../domain/journal.ts';
 import type { Outcome } from '../domain/outcome.ts';
 import { expirySeconds, judge, type OnceRecord } from '../domain/record.ts';
-import type { Transition } from '../domain/transition.ts';
-import { IdempotencyError, isIdempotencyError } from '../errors.ts';
-import type { Written } from '../store/store.ts';
+import { isIdempotencyError } from '../errors.ts';
 import { type Answered, refuse, refuseBusy, refuseInDoubt, replay } from './answers.ts';
 import type { HeldClaim } from './claim.ts';
+import { defaultSettleAfter } from './effect.ts';
 import { encodeFor, reportCompleted } from './encode.ts';
+import type { Journal } from './journal.ts';
+import { persist } from './persist.ts';
 import { toRejection } from './rejection.ts';
-import { callLimits, timeLeft } from './request.ts';
 import { type Ended, type Verdict, verdictOf } from './verdict.ts';
 
 /**
@@ -17,9 +18,8 @@ import { type Ended, type Verdict, verdictOf } from './verdict.ts';
  */
 export type Settled = { readonly kind: 'own'; readonly verdict: 'complete' | 'release' | 'hold' } | Answered;
 
-/** How long a completion is tried, with pauses, before the real answer goes out and the claim is left to its lease. */
-const longestEffort = 5000;
-const pauses = [50, 150, 400, 800];
+/** Of an effect that this attempt took over and did not perform, in milliseconds. */
+const defaultSettling = toMilliseconds(defaultSettleAfter) ?? 0;
 
 /** Ends a claim by what its handler did. Never throws: a handler's success is not taken back. */
 export async function settle(
@@ -35,6 +35,10 @@ export async function settle(
 }
 
 async function carryOut(held: HeldClaim, ended: Ended, verdict: Verdict): Promise<Settled> {
+  const { journal } = held;
+  // what is still running sends what it likes
+  if (journal.running.size > 0) return hold(held, 'an effect is still running');
+  if (journal.hasOpen() && leavesDoubt(ended, verdict, journal)) return doubt(held, ended, verdict);
   switch (verdict) {
     case 'complete':
     case 'record':
@@ -46,6 +50,48 @@ async function carryOut(held: HeldClaim, ended: Ended, verdict: Verdict): Promis
     default:
       return verdict satisfies never;
   }
+}
+
+/**
+ * No outcome over an open effect. What a failure of something else does to the claim it does with a journal as well: that
+ * survives a release and a hold.
+ */
+function leavesDoubt(ended: Ended, verdict: Verdict, journal: Journal): boolean {
+  if (verdict === 'complete' || verdict === 'record') return true;
+  if (ended.kind === 'returned') return false;
+  return isInDoubt(ended.error) || (verdict === 'hold' && journal.threw(ended.error));
+}
+
+/**
+ * The handler has ended, and an effect is undecided: whoever comes next asks about it. Where the handler did not get past the
+ * effect, that is all there is to find out; where it went on to an answer, or has effects outside the journal, the
+ * operation's `onLapse` has its say as well. A caller that was told nothing yet is told that it is in doubt.
+ */
+async function doubt(held: HeldClaim, ended: Ended, verdict: Verdict): Promise<Settled> {
+  held.done();
+  const { journal, id, owner, fence, dueAt, request } = held;
+  const { store, retention, skew, name, observe, onLapse } = request.operation;
+  const wentOn = verdict === 'complete' || verdict === 'record' || onLapse.kind === 'reconcile';
+  const now = store.now();
+  const written = await persist(request, 'doubt', {
+    kind: 'doubt',
+    seen: { id, owner, fence, state: 'claimed', dueAt },
+    examinedBy: owner,
+    doubtOf: wentOn ? undefined : 'effects',
+    expiresAt: expirySeconds(now + skew + retention),
+    dueAt: now + skew + journal.settlesIn(defaultSettling),
+    effects: journal.atEnd(now),
+  });
+  const subject = { operation: name, id };
+  if (written !== 'failed' && written.kind === 'refused')
+    observe({ ...subject, type: 'lease-lost', at: 'complete' });
+  else observe({ ...subject, type: 'held', reason: 'an effect is undecided' });
+  const isUntold = ended.kind === 'thrown' && isInDoubt(ended.error);
+  return isUntold ? refuseInDoubt(request) : { kind: 'own', verdict: 'hold' };
+}
+
+function isInDoubt(error: unknown): boolean {
+  return isIdempotencyError(error) && error.code === 'in-doubt';
 }
 
 function outcomeOf(ended: Ended): Outcome {
@@ -64,12 +110,14 @@ export async function complete(held: HeldClaim, outcome: Outcome): Promise<Settl
     return operation.onLapse.kind === 'reconcile' ? hold(held, reason) : release(held, reason);
   }
   const now = operation.store.now();
-  const written = await persist(held, 'complete', {
+  const effects = held.journal.all();
+  const written = await persist(held.request, 'complete', {
     kind: 'complete',
     held,
     outcome: encoded.text,
     endedAt: now,
     expiresAt: expirySeconds(now + operation.retention),
+    effects: effects === undefined ? undefined : closed(effects),
   });
   if (written === 'failed') return { kind: 'own', verdict: 'complete' };
   if (written.kind === 'refused') return lost(held, written.record);
@@ -80,10 +128,18 @@ export async function complete(held: HeldClaim, outcome: Outcome): Promise<Settl
 /** Ends the claim without an outcome: the next delivery runs. `forget` when nothing had run. */
 export async function release(held: HeldClaim, reason: string, forget = false): Promise<Settled> {
   held.done();
-  const { operation } = held.request;
+  const { journal, request } = held;
+  const { operation } = request;
   const now = operation.store.now();
-  const expiresAt = expirySeconds(now + operation.retention);
-  const written = await persist(held, 'release', { kind: 'release', held, forget, endedAt: now, expiresAt });
+  const written = await persist(request, 'release', {
+    kind: 'release',
+    held,
+    forget,
+    endedAt: now,
+    expiresAt: expirySeconds(now + operation.retention),
+    effects: journal.atEnd(now),
+    dueAt: journal.hasOpen() ? now + operation.skew + journal.settlesIn(defaultSettling) : undefined,
+  });
   if (written === 'failed') return { kind: 'own', verdict: 'release' };
   const subject = { operation: operation.name, id: held.id };
   if (written.kind === 'refused') operation.observe({ ...subject, type: 'lease-lost', at: 'release' });
@@ -99,30 +155,6 @@ export function hold(held: HeldClaim, reason: string): Settled {
   return { kind: 'own', verdict: 'hold' };
 }
 
-/** Retried within the time that is left, since the answer is known and only has to be written down. */
-async function persist(
-  { request, id }: HeldClaim,
-  at: 'complete' | 'release',
-  transition: Transition,
-): Promise<Written | 'failed'> {
-  const { store, name, observe } = request.operation;
-  const started = performance.now();
-  for (const pause of [...pauses, undefined]) {
-    try {
-      return await store.write(transition, callLimits(request));
-    } catch (error) {
-      const spent = performance.now() - started;
-      const goOn = pause !== undefined && spent + pause < Math.min(longestEffort, timeLeft(request));
-      if (!goOn) {
-        observe({ type: 'store-failed', operation: name, id, at, error: asStoreError(error) });
-        return 'failed';
-      }
-      await sleep(pause);
-    }
-  }
-  return 'failed';
-}
-
 /** The owner was replaced. Its caller gets what stands now, never the answer of a run that does not count. */
 function lost({ request, id }: HeldClaim, record: OnceRecord | undefined): Settled {
   const { operation, fingerprint } = request;
@@ -136,10 +168,4 @@ function lost({ request, id }: HeldClaim, record: OnceRecord | undefined): Settl
 
 function nameOf(error: unknown): string {
   return (error as { name?: string } | null)?.name ?? typeof error;
-}
-
-function asStoreError(error: unknown): IdempotencyError {
-  return isIdempotencyError(error)
-    ? error
-    : new IdempotencyError('store', 'The idempotency store failed.', { cause: error });
 }

@@ -51,12 +51,19 @@ function verdictOfValue({ classify, onLapse }: Operation, value: unknown): Value
 function verdictOfError({ onFailure, onLapse }: Operation, error: unknown): FailureVerdict {
   if (onFailure !== undefined)
     return ownVerdict('onFailure', ['record', 'release', 'hold'], () => onFailure(error));
-  // what another operation of ours refuses inside a handler is a state of the moment, not this one's answer
-  const status = isIdempotencyError(error) ? undefined : statusOfError(error);
-  if (status !== undefined && isDeliberate(status)) return 'record';
+  if (isFinalAnswer(error)) return 'record';
   // a timeout is no failure but an absence of information
-  if (status === 408 || isTimeout(error)) return 'hold';
+  if (statusOfError(error) === 408 || isTimeout(error)) return 'hold';
   return onLapse.kind === 'reconcile' ? 'hold' : 'release';
+}
+
+/**
+ * A thrown error that is an answer, not a state of the moment. What another operation of ours refuses inside a handler is
+ * none.
+ */
+export function isFinalAnswer(error: unknown): boolean {
+  const status = isIdempotencyError(error) ? undefined : statusOfError(error);
+  return status !== undefined && isDeliberate(status);
 }
 
 /** A verdict function that fails comes after the effect, so it must not make the effect happen again. */

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { judge, type OnceRecord } from '../domain/record.ts';
-import { callLimits, type Request, timeLeft } from './request.ts';
+import { answerMargin, callLimits, type Request, timeLeft } from './request.ts';
 
 /** How a wait ended: the record changed, or the time was up. */
 type News = { readonly kind: 'news'; readonly record: OnceRecord | undefined } | { readonly kind: 'none' };
@@ -9,15 +9,12 @@ type News = { readonly kind: 'news'; readonly record: OnceRecord | undefined } |
 const firstPause = 50;
 const longestPause = 1000;
 
-/** Left of the invocation for the answer itself. */
-const margin = 250;
-
 /** Waits for the running winner, as long as the operation allows and the invocation lasts. Strong reads, with jitter. */
 export async function waitForNews(request: Request, busy: OnceRecord): Promise<News> {
   const { operation, id, fingerprint, signal } = request;
   const { store, skew, observe } = operation;
   const started = performance.now();
-  const longest = Math.min(operation.wait, timeLeft(request) - margin);
+  const longest = Math.min(operation.wait, timeLeft(request) - answerMargin);
   const left = (): number => longest - (performance.now() - started);
   let record: OnceRecord | undefined = busy;
   for (let pause = firstPause; left() > 0; pause = Math.min(pause * 1.6, longestPause)) {

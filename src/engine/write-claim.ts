@@ -1,4 +1,4 @@
-import { expirySeconds, nextFence, type OnceRecord } from '../domain/record.ts';
+import { expirySeconds, nextFence, type OnceRecord, type Texts } from '../domain/record.ts';
 import type { ClaimedRecord, Transition } from '../domain/transition.ts';
 import { newOwner } from './claim.ts';
 import { callLimits, leaseUntil, type Request } from './request.ts';
@@ -11,19 +11,43 @@ export type Found =
 /** What a claim found before it won. */
 export type From = 'absent' | 'released' | 'lapsed' | 'in-doubt';
 
-/** The hot path: one conditional write, no read before it. */
-export async function claimAbsent(request: Request): Promise<Found> {
+/**
+ * The hot path: one conditional write, no read before it. A record that has expired is replaced as a whole, journal and
+ * all; its fence is told where it is known to be greater than the clock.
+ */
+export async function claimAbsent(request: Request, expired?: OnceRecord): Promise<Found> {
   const now = request.operation.store.now();
-  const record = claimedRecord(request, { fence: now, attempt: 1 });
+  const fence = nextFence(now, expired?.fence ?? 0);
+  const record = claimedRecord(request, { fence, attempt: 1 });
   return writeClaim(request, { kind: 'claim', now, record }, 'absent');
 }
 
-/** A record that is free, or whose owner may be replaced, becomes ours, if it is still exactly what was seen. */
-export async function takeOver(request: Request, seen: OnceRecord, from: From): Promise<Found> {
+/**
+ * A record that is free, or whose owner may be replaced, becomes ours, if it is still exactly what was seen. Its journal and
+ * what it captured stay.
+ *
+ * @param found entries of effects that turned out to have happened
+ */
+export async function takeOver(
+  request: Request,
+  seen: OnceRecord,
+  from: Exclude<From, 'absent'>,
+  found: Texts,
+): Promise<Found> {
   const now = request.operation.store.now();
-  const attempt = from === 'absent' ? 1 : seen.attempt + 1;
-  const record = claimedRecord(request, { fence: nextFence(now, seen.fence), attempt });
-  return writeClaim(request, { kind: 'take-over', seen, record }, from);
+  const life = { fence: nextFence(now, seen.fence), attempt: seen.attempt + 1 };
+  const record = claimedRecord(request, life);
+  const won = await writeClaim(request, { kind: 'take-over', seen, record, effects: found }, from);
+  if (won.kind === 'standing') return won;
+  const { effects, values } = seen;
+  return {
+    kind: 'won',
+    record: {
+      ...won.record,
+      ...(effects !== undefined && { effects: { ...effects, ...found } }),
+      ...(values !== undefined && { values }),
+    },
+  };
 }
 
 async function writeClaim(
@@ -65,6 +89,7 @@ function claimedRecord(
   const { operation, id, fingerprint } = request;
   const now = operation.store.now();
   const lease = leaseUntil(request, now);
+  const { onLapse, retention, skew } = operation;
   return {
     id,
     state: 'claimed',
@@ -74,6 +99,10 @@ function claimedRecord(
     claimedAt: now,
     leaseUntil: lease,
     // counted from when somebody could first ask: a crash is remembered as long as an outcome, however short that is
-    expiresAt: expirySeconds(lease + operation.skew + operation.retention),
+    expiresAt: expirySeconds(lease + skew + retention),
+    dueAt: lease + skew,
+    retention,
+    skew,
+    ...(onLapse.kind !== 'hold' && { onLapse: onLapse.kind }),
   };
 }

@@ -30,5 +30,9 @@ export function memoryStore({ now = Date.now, records = new Map() }: MemoryStore
     async read(id: string) {
       return records.get(id);
     },
+    async *due(before: number) {
+      const due = [...records.values()].filter(({ dueAt }) => dueAt !== undefined && dueAt <= before);
+      yield { ids: due.map(({ id }) => id), from: 'index' } as const;
+    },
   });
 }

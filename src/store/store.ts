@@ -24,6 +24,17 @@ export interface StoreDriver {
   now(): number;
   write(transition: Transition, limits: CallLimits): Promise<Written>;
   read(id: string, limits: CallLimits): Promise<OnceRecord | undefined>;
+  /**
+   * What a sweep should look at: ids of records that are due at `before` (epoch milliseconds), page by page, also pages
+   * without any. It may be behind the table, so each record is read again before anything is decided.
+   */
+  due(before: number, limits: CallLimits): AsyncIterable<DuePage>;
+}
+
+/** One page of what is due. `scan`: the table has no sweep index, so every item was read. */
+export interface DuePage {
+  readonly ids: readonly string[];
+  readonly from: 'index' | 'scan';
 }
 
 /** A store as users hold it. One store serves any number of operations; it keeps nothing about them. */

@@ -12,6 +12,8 @@ const { kind, returnsItems } = inject('engine');
 if (!returnsItems) {
   console.log(`requests: ${kind} returns no item with a refusal, so each refusal counts one read more here`);
 }
+/** The claim puts the record into the sweep index, its end takes it out. dynalite does not count that. */
+const withIndex = (units: number): number => (kind === 'dynalite' ? units : units + 2);
 /** What a refused claim costs. */
 const refused = returnsItems ? ['PutItem'] : ['PutItem', 'GetItem'];
 afterEach(() => vi.unstubAllEnvs());
@@ -57,11 +59,11 @@ function counted(work: () => Promise<unknown> = async () => undefined, required 
   };
 }
 
-test('P12: a first run is two requests and two write units', async () => {
+test('P12: a first run is two requests and four write units, two of them of the sweep index', async () => {
   const { deliver, units } = counted();
   expect(await deliver({ key: 'k' })).toMatchObject({ statusCode: 201 });
   expect(proxy.operations()).toEqual(['PutItem', 'UpdateItem']);
-  expect(units()).toBe(2);
+  expect(units()).toBe(withIndex(2));
 });
 
 test('P12: a replay is one request, and so is a key that was reused', async () => {
@@ -115,7 +117,7 @@ test('a run that fails is two requests, and so is the take-over after it, after 
   });
   await expect(deliver({ key: 'k' })).rejects.toThrow('a passing failure');
   expect(proxy.operations()).toEqual(['PutItem', 'UpdateItem']);
-  expect(units()).toBe(2);
+  expect(units()).toBe(withIndex(2));
   fails = false;
   proxy.heal();
   expect(await deliver({ key: 'k' })).toMatchObject({ statusCode: 201 });

@@ -86,7 +86,7 @@ function aimed(each: Step, id: string, standing: OnceRecord | undefined): Transi
     case 'release':
       return { kind, held: seen, forget, ...ending };
     case 'doubt':
-      return { kind, seen, expiresAt: ending.expiresAt };
+      return { kind, seen, examinedBy: outcome, expiresAt: ending.expiresAt };
     default: {
       const decided = { kind: 'resolve', seen, owner, fence, ...ending } as const;
       const note = forget ? {} : { resolvedBy: 'ops', resolvedWhy: 'because' };

@@ -56,7 +56,8 @@ export function aimedAt(record: OnceRecord): Record<Transition['kind'], Transiti
     'take-over': { kind: 'take-over', seen: record, record: claimOn(record.id) },
     complete: { kind: 'complete', held: record, outcome: '1v"mine"', ...ended },
     release: { kind: 'release', held: record, forget: false, ...ended },
-    doubt: { kind: 'doubt', seen: record, expiresAt: ended.expiresAt },
+    doubt: { kind: 'doubt', seen: record, examinedBy: 'sweeper', expiresAt: ended.expiresAt },
+    note: { kind: 'note', held: record, effects: { charge: { from: undefined, to: '1{"state":"void"}' } } },
     resolve: { kind: 'resolve', seen: record, owner: 'judge', fence: 12, to: 'released', ...ended },
   };
 }

@@ -22,6 +22,7 @@ const expected: Record<Exclude<Transition['kind'], 'claim'>, Record<State, Writt
   release: { claimed: 'applied', completed: 'refused', released: 'applied-before', 'in-doubt': 'refused' },
   doubt: { claimed: 'applied', completed: 'applied', released: 'applied', 'in-doubt': 'applied' },
   resolve: { claimed: 'applied', completed: 'applied', released: 'applied', 'in-doubt': 'applied' },
+  note: { claimed: 'applied', completed: 'refused', released: 'refused', 'in-doubt': 'refused' },
 };
 
 /** The contract that every store keeps. `make` is called once; every test has records of its own. */

@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { expect, test } from 'vitest';
 import * as main from '../../src/index.ts';
+import * as sweeper from '../../src/sweeper.ts';
 import * as testing from '../../src/testing.ts';
 
 // A change to one of these lists is a change to the public surface: it belongs into CHANGELOG.md, in the same commit.
@@ -13,10 +14,12 @@ const values = {
     'claimOf',
     'deduplicationKey',
     'defaultDeniedHeaders',
+    'defineEffect',
     'deriveKey',
     'deriveUuid',
     'dynamoStore',
     'eventBridgeKey',
+    'eventKey',
     'idempotency',
     'idempotent',
     'idempotentHttp',
@@ -29,6 +32,7 @@ const values = {
     'snsKey',
     'sqsIdempotency',
   ],
+  'sweeper.ts': ['sweepHandler'],
   'testing.ts': ['createOnceTable', 'memoryStore'],
 };
 
@@ -44,6 +48,8 @@ const types = {
     'DynamoClient',
     'DynamoRecordLike',
     'DynamoStoreOptions',
+    'Effect',
+    'EffectOptions',
     'ErrorCode',
     'ErrorDetail',
     'FailureVerdict',
@@ -58,7 +64,9 @@ const types = {
     'LambdaContext',
     'LapsedClaim',
     'Lookup',
+    'LookupEffect',
     'LookupQuery',
+    'Makers',
     'MiddyHooks',
     'MiddyRequest',
     'NotKept',
@@ -69,9 +77,11 @@ const types = {
     'OperationOptions',
     'Outcome',
     'Reconcile',
+    'ReconcileContext',
     'Reconciled',
     'Rejection',
     'Resolution',
+    'RunContext',
     'SeatedHandler',
     'SqsOptions',
     'SqsRecordLike',
@@ -80,6 +90,7 @@ const types = {
     'StreamRecordLike',
     'ValueVerdict',
   ],
+  'sweeper.ts': ['OpenRecord', 'SweepOptions', 'SweepReport'],
   'testing.ts': ['CreateOnceTableOptions', 'MemoryStoreOptions'],
 };
 
@@ -97,6 +108,7 @@ async function exportsOf(file: string): Promise<string[]> {
 
 test.each([
   ['index.ts', main],
+  ['sweeper.ts', sweeper],
   ['testing.ts', testing],
 ] as const)('P10: %s exports these values and these types, and nothing else', async (file, module) => {
   expect(Object.keys(module).sort()).toEqual(values[file]);

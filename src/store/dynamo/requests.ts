@@ -4,78 +4,32 @@ import type {
   PutItemCommandInput,
   UpdateItemCommandInput,
 } from '@aws-sdk/client-dynamodb';
-import { expiryThreshold, type OnceRecord } from '../../domain/record.ts';
-import type { Transition } from '../../domain/transition.ts';
-import { attribute } from '../../names.ts';
-import { toAttribute, toItem } from './item.ts';
+import { expiryThreshold } from '../../domain/record.ts';
+import { type Guard, guardOf, patchOf, type Transition, targetOf } from '../../domain/transition.ts';
+import { attribute, prefix } from '../../names.ts';
+import { attributesOf, toAttribute, toItem } from './item.ts';
 
 /** The one request that a transition is. */
 export type WriteRequest =
   | { readonly kind: 'put'; readonly input: PutItemCommandInput }
   | { readonly kind: 'update'; readonly input: UpdateItemCommandInput };
 
-type Field = keyof typeof attribute;
-
 /** Builds the conditional write, and sends nothing. The conditions say what `permits` says. */
 export function writeRequest(tableName: string, transition: Transition): WriteRequest {
   const expressions = new Expressions();
-  switch (transition.kind) {
-    case 'claim': {
-      const { record, now } = transition;
-      const expired = [
-        `${expressions.name('expiresAt')} <= ${expressions.value('threshold', expiryThreshold(now))}`,
-        `${expressions.name('state')} <> ${expressions.value('inDoubt', 'in-doubt')}`,
-        `${expressions.name('fence')} < ${expressions.value('fence', record.fence)}`,
-      ];
-      const condition = `attribute_not_exists(${expressions.name('id')}) OR (${expired.join(' AND ')})`;
-      return { kind: 'put', input: { Item: toItem(record), ...expressions.finish(tableName, condition) } };
-    }
-    case 'take-over': {
-      const { id, ...written } = transition.record;
-      const condition = heldBy(expressions, transition.seen, transition.seen.state);
-      return update(expressions, tableName, id, condition, written, [
-        'endedAt',
-        'outcome',
-        'resolvedBy',
-        'resolvedWhy',
-      ]);
-    }
-    case 'complete': {
-      const { held, outcome, endedAt, expiresAt } = transition;
-      const condition = heldBy(expressions, held, 'claimed', 'in-doubt');
-      return update(expressions, tableName, held.id, condition, {
-        state: 'completed',
-        outcome,
-        endedAt,
-        expiresAt,
-      });
-    }
-    case 'release': {
-      const { held, endedAt, expiresAt, forget } = transition;
-      const condition = heldBy(expressions, held, 'claimed');
-      const removed: Field[] = forget ? ['fingerprint'] : [];
-      return update(
-        expressions,
-        tableName,
-        held.id,
-        condition,
-        { state: 'released', endedAt, expiresAt },
-        removed,
-      );
-    }
-    case 'doubt': {
-      const { seen, expiresAt } = transition;
-      const condition = heldBy(expressions, seen, seen.state);
-      return update(expressions, tableName, seen.id, condition, { state: 'in-doubt', expiresAt });
-    }
-    case 'resolve': {
-      const { kind: _kind, seen, to, ...written } = transition;
-      const condition = heldBy(expressions, seen, seen.state);
-      return update(expressions, tableName, seen.id, condition, { ...written, state: to });
-    }
-    default:
-      return transition satisfies never;
+  if (transition.kind === 'claim') {
+    const { record } = transition;
+    const condition = absent(expressions, transition);
+    return { kind: 'put', input: { Item: toItem(record), ...expressions.finish(tableName, condition) } };
   }
+  const id = targetOf(transition);
+  const condition = guarded(expressions, guardOf(transition));
+  const input = {
+    Key: { [attribute.id]: toAttribute(id) },
+    UpdateExpression: changed(expressions, id, patchOf(transition)),
+    ...expressions.finish(tableName, condition),
+  };
+  return { kind: 'update', input };
 }
 
 /** A strongly consistent read: a replica that lags reopens the window that the claim closed. */
@@ -83,62 +37,80 @@ export function readRequest(tableName: string, id: string): GetItemCommandInput 
   return { TableName: tableName, Key: { [attribute.id]: toAttribute(id) }, ConsistentRead: true };
 }
 
-function update(
-  expressions: Expressions,
-  tableName: string,
-  id: string,
-  condition: string,
-  written: Partial<OnceRecord>,
-  removed: readonly Field[] = [],
-): WriteRequest {
-  const set = Object.entries(written)
-    .filter(([, value]) => value !== undefined)
-    .map(([field, value]) => `${expressions.name(field as Field)} = ${expressions.value(field, value)}`);
-  const remove =
-    removed.length === 0 ? '' : ` REMOVE ${removed.map((field) => expressions.name(field)).join(', ')}`;
-  const input = {
-    Key: { [attribute.id]: toAttribute(id) },
-    UpdateExpression: `SET ${set.join(', ')}${remove}`,
-    ...expressions.finish(tableName, condition),
-  };
-  return { kind: 'update', input };
+/** No record, or one that counts as absent (`isExpired`) and whose fence is smaller. */
+function absent(expressions: Expressions, { record, now }: Extract<Transition, { kind: 'claim' }>): string {
+  const { name, value } = expressions;
+  const expired = [
+    `${name(attribute.expiresAt)} <= ${value(expiryThreshold(now))}`,
+    `${name(attribute.fence)} < ${value(record.fence)}`,
+    `${name(attribute.state)} <> ${value('in-doubt')}`,
+    `(${name(attribute.state)} <> ${value('released')} OR attribute_not_exists(${name(attribute.dueAt)}))`,
+  ];
+  return `attribute_not_exists(${name(attribute.id)}) OR (${expired.join(' AND ')})`;
 }
 
-/** Owner, fence and state: what every write after the claim is conditioned on. */
-function heldBy(
-  expressions: Expressions,
-  holder: { readonly owner: string; readonly fence: number },
-  ...states: string[]
-): string {
-  const allowed = states.map((state, index) => expressions.value(`was${index}`, state));
+/** Owner, fence and state, which every write after the claim is conditioned on, and the texts that it replaces. */
+function guarded(expressions: Expressions, { owner, fence, states, dueAt, effects, values }: Guard): string {
+  const { name, value } = expressions;
+  const is = (attributeName: string, wanted: string | number | undefined): string =>
+    wanted === undefined
+      ? `attribute_not_exists(${name(attributeName)})`
+      : `${name(attributeName)} = ${value(wanted)}`;
   return [
-    `${expressions.name('owner')} = ${expressions.value('heldOwner', holder.owner)}`,
-    `${expressions.name('fence')} = ${expressions.value('heldFence', holder.fence)}`,
-    `${expressions.name('state')} IN (${allowed.join(', ')})`,
+    is(attribute.owner, owner),
+    is(attribute.fence, fence),
+    `${name(attribute.state)} IN (${states.map(value).join(', ')})`,
+    ...(dueAt === undefined ? [] : [is(attribute.dueAt, dueAt.was)]),
+    ...Object.entries(effects).map(([slot, text]) => is(prefix.effect + slot, text)),
+    ...Object.entries(values).map(([key, text]) => is(prefix.value + key, text)),
   ].join(' AND ');
+}
+
+function changed(expressions: Expressions, id: string, { set, remove }: ReturnType<typeof patchOf>): string {
+  const { name, value } = expressions;
+  const { id: _id, ...written } = set;
+  const assignments = [...attributesOf(written, id)].map(
+    ([attributeName, content]) => `${name(attributeName)} = ${value(content)}`,
+  );
+  const removed = remove.flatMap((field) => {
+    if (field === 'effects' || field === 'values') return [];
+    return field === 'dueAt' ? [attribute.dueAt, attribute.sweep] : [attribute[field]];
+  });
+  const removal = removed.length === 0 ? '' : ` REMOVE ${removed.map(name).join(', ')}`;
+  return `SET ${assignments.join(', ')}${removal}`;
 }
 
 /** Collects placeholders. Every name goes through one, because `state`, `owner` and others are reserved words. */
 class Expressions {
-  readonly #names: Record<string, string> = {};
-  readonly #values: Record<string, AttributeValue> = {};
+  readonly #names = new Map<string, string>();
+  readonly #values = new Map<string | number, string>();
 
-  name(field: Field): string {
-    this.#names[`#${field}`] = attribute[field];
-    return `#${field}`;
-  }
+  readonly name = (attributeName: string): string => {
+    const isWord = /^\w+$/.test(attributeName);
+    const placeholder =
+      this.#names.get(attributeName) ?? (isWord ? `#${attributeName}` : `#n${this.#names.size}`);
+    this.#names.set(attributeName, placeholder);
+    return placeholder;
+  };
 
-  value(name: string, value: string | number): string {
-    this.#values[`:${name}`] = toAttribute(value);
-    return `:${name}`;
-  }
+  readonly value = (content: string | number): string => {
+    const placeholder = this.#values.get(content) ?? `:v${this.#values.size}`;
+    this.#values.set(content, placeholder);
+    return placeholder;
+  };
 
   finish(tableName: string, condition: string): Omit<UpdateItemCommandInput, 'Key'> & { TableName: string } {
+    const values = [...this.#values].map(([content, placeholder]): [string, AttributeValue] => [
+      placeholder,
+      toAttribute(content),
+    ]);
     return {
       TableName: tableName,
       ConditionExpression: condition,
-      ExpressionAttributeNames: this.#names,
-      ExpressionAttributeValues: this.#values,
+      ExpressionAttributeNames: Object.fromEntries(
+        [...this.#names].map(([attributeName, placeholder]) => [placeholder, attributeName]),
+      ),
+      ExpressionAttributeValues: Object.fromEntries(values),
       ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
     };
   }

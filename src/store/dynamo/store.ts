@@ -12,10 +12,16 @@ import { appliedByMe, type Transition, targetOf } from '../../domain/transition.
 import { IdempotencyError } from '../../errors.ts';
 import { environment } from '../../names.ts';
 import { withInspection } from '../inspect.ts';
-import type { CallLimits, Store, Written } from '../store.ts';
+import type { CallLimits, DuePage, Store, Written } from '../store.ts';
+import { duePages, type Listed } from './due.ts';
 import { storeFailure } from './failure.ts';
 import { type Item, toRecord } from './item.ts';
 import { readRequest, writeRequest } from './requests.ts';
+
+/** What an engine answers, in the parts that are read. */
+interface Answer extends Listed {
+  readonly Item?: Item;
+}
 
 /** A client of the user's own, plain or document: only `send` is used, with commands that carry plain attributes. */
 export interface DynamoClient {
@@ -72,7 +78,7 @@ export function dynamoStore(options: DynamoStoreOptions = {}): Store {
   const connect = (): DynamoClient => (client ??= buildClient(options));
   const tableName = (): string => options.tableName ?? tableFromEnvironment();
 
-  async function send(command: object, { budget }: CallLimits): Promise<{ Item?: Item }> {
+  async function send(command: object, { budget }: CallLimits): Promise<Answer> {
     return connect().send(command, { abortSignal: AbortSignal.timeout(Math.max(1, Math.ceil(budget))) });
   }
 
@@ -102,7 +108,16 @@ export function dynamoStore(options: DynamoStoreOptions = {}): Store {
     }
   }
 
-  return withInspection({ now: options.now ?? Date.now, read, write });
+  async function* due(before: number, limits: CallLimits): AsyncGenerator<DuePage> {
+    const table = tableName();
+    try {
+      yield* duePages((command) => send(command, limits), table, before);
+    } catch (error) {
+      throw storeFailure(error, table);
+    }
+  }
+
+  return withInspection({ now: options.now ?? Date.now, read, write, due });
 }
 
 function buildClient({ endpoint, region }: DynamoStoreOptions): DynamoDBClient {

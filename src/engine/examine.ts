@@ -1,0 +1,121 @@
+import { deriveKey } from '../domain/derive.ts';
+import { type Begun, decodeEntry, doneWith, encodeEntry, openEntries, partsOf } from '../domain/journal.ts';
+import { decodeOutcome, type Outcome } from '../domain/outcome.ts';
+import type { OnceRecord, Texts } from '../domain/record.ts';
+import { ask } from './ask.ts';
+import type { AnyEffect, ReconcileContext } from './effect.ts';
+import { encodeResult } from './encode.ts';
+
+/** How long one question may take and by whose clock it is judged. */
+export interface Terms {
+  /** Epoch milliseconds. */
+  readonly now: () => number;
+  readonly skew: number;
+  /** Milliseconds. */
+  readonly within: number;
+}
+
+/** What became of one open effect. */
+export type Decision =
+  /** It happened. `text` is the entry that says so. */
+  | { readonly kind: 'found'; readonly value: unknown; readonly text: string }
+  | { readonly kind: 'absent' }
+  /** Absent, but what was sent last may still arrive: it counts from `from` on, in epoch milliseconds. */
+  | { readonly kind: 'settling'; readonly from: number }
+  | { readonly kind: 'unknown' | 'failed' };
+
+/** Why an operation stays open. `no-effect`: nobody here knows an effect of that name. */
+export type Undecided = 'settling' | 'unknown' | 'failed' | 'no-effect';
+
+/** What asking about every open effect of a record brought. */
+export interface Examined {
+  /** The entries of those that have happened. */
+  readonly found: Texts;
+  /** The worst of what is still open; absent where everything is decided. */
+  readonly undecided?: { readonly why: Undecided; readonly effect?: string; readonly from?: number };
+}
+
+/** Told of each answer. */
+export type Report = (effect: string, verdict: Decision['kind']) => void;
+
+/**
+ * Asks about every open effect of a record, all at once. Whoever retries, and the sweeper, do it by this one function. It
+ * writes nothing.
+ *
+ * @param effectOf the effect of a name, `'later'` where whoever performs it will ask
+ */
+export async function examine(
+  record: Pick<OnceRecord, 'id' | 'effects'>,
+  effectOf: (name: string) => AnyEffect | 'later' | undefined,
+  terms: Terms,
+  report: Report,
+): Promise<Examined> {
+  const found: Record<string, string> = {};
+  const undecided: NonNullable<Examined['undecided']>[] = [];
+  const questions = Object.entries(openEntries(record.effects)).map(async ([slot, text]) => {
+    const { name } = partsOf(slot);
+    const effect = effectOf(name);
+    const entry = decodeEntry(text);
+    if (effect === 'later') return;
+    if (effect === undefined || entry.state !== 'begun') {
+      undecided.push({ why: 'no-effect', effect: name });
+      return;
+    }
+    const decision = await decide(effect, { id: record.id, slot, entry }, terms);
+    report(name, decision.kind);
+    if (decision.kind === 'found') found[slot] = decision.text;
+    else if (decision.kind === 'settling')
+      undecided.push({ why: 'settling', effect: name, from: decision.from });
+    else if (decision.kind !== 'absent') undecided.push({ why: decision.kind, effect: name });
+  });
+  await Promise.all(questions);
+  const worst = undecided.find(({ why }) => why !== 'settling') ?? latest(undecided);
+  return worst === undefined ? { found } : { found, undecided: worst };
+}
+
+function latest<Settling extends { readonly from?: number }>(all: readonly Settling[]): Settling | undefined {
+  return [...all].sort((one, other) => (other.from ?? 0) - (one.from ?? 0))[0];
+}
+
+/**
+ * Asks about one effect. Absent counts only when the lease of the attempt that began it ended longer ago than
+ * `settleAfter`, by the clock before the question: what arrives while it is being answered has not been seen by it.
+ *
+ * @param input the input itself, where the caller has it
+ */
+export async function decide(
+  effect: AnyEffect,
+  {
+    id,
+    slot,
+    entry,
+    input = keptInput(entry),
+  }: { readonly id: string; readonly slot: string; readonly entry: Begun; readonly input?: unknown },
+  { now, skew, within }: Terms,
+): Promise<Decision> {
+  const settledFrom = entry.until + skew + effect.settleAfter;
+  const isSettled = settledFrom < now();
+  const asked = await ask((signal) => effect.reconcile(input, contextOf(id, slot, entry, signal)), within);
+  if (asked === 'absent') return isSettled ? { kind: 'absent' } : { kind: 'settling', from: settledFrom + 1 };
+  if (typeof asked === 'string') return { kind: asked };
+  const text = doneEntry(entry, { kind: 'value', value: asked.found });
+  return text === undefined ? { kind: 'failed' } : { kind: 'found', value: asked.found, text };
+}
+
+/** The entry of an effect that has happened; `undefined` for a server error, which says that it has not. */
+export function doneEntry(begun: Begun, outcome: Outcome): string | undefined {
+  const text = encodeResult(outcome);
+  return text === undefined ? undefined : encodeEntry(doneWith(begun, text));
+}
+
+function keptInput({ input }: Begun): unknown {
+  if (input === undefined) return undefined;
+  const kept = decodeOutcome(input);
+  return kept.kind === 'value' ? kept.value : undefined;
+}
+
+function contextOf(id: string, slot: string, entry: Begun, signal: AbortSignal): ReconcileContext {
+  const { name, index } = partsOf(slot);
+  const { reference, begunAt } = entry;
+  return { token: deriveKey(id, name, index), index, reference, begunAt: new Date(begunAt), signal };
+}
