@@ -42,7 +42,7 @@ export interface OpenRecord {
 const mostOpen = 50;
 
 /** Left of the invocation for the last write and the report, in milliseconds. */
-const margin = 3000;
+const margin = 1000;
 
 /** A page of the index at a time, in milliseconds. */
 const listing = { budget: 5000 };

@@ -62,7 +62,7 @@ export class Stage {
     const result = await this.#world
       .function(this.#handler)
       .invoke(event, started === undefined ? {} : { started });
-    const answer = nameOf(result);
+    const answer = answerOf(result);
     this.#answers.set(answer, (this.#answers.get(answer) ?? 0) + 1);
     return result;
   }
@@ -101,7 +101,8 @@ function describe(must: Must['answers']): string {
   return typeof must === 'function' ? 'what they must be' : JSON.stringify(must);
 }
 
-function nameOf(result: InvokeResult): string {
+/** How a delivery was answered, in one or two words. */
+export function answerOf(result: InvokeResult): string {
   if (result.kind === 'exit') return 'killed';
   if (result.kind !== 'response') return result.kind;
   const {

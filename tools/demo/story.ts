@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { askedByTheRetry, askedByTheSweeper } from './paying.ts';
 import { type Scene, Stage } from './scene.ts';
 import { shippedOnce } from './shipping.ts';
 import type { World } from './world.ts';
@@ -119,6 +120,8 @@ export const story: readonly Scene[] = [
   declined,
   killedAndHeld,
   killedAndRerun,
+  askedByTheRetry,
+  askedByTheSweeper,
   afterRetention,
   shippedOnce,
 ];

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { fileURLToPath } from 'node:url';
 import {
   CreateTableCommand,
@@ -17,6 +18,10 @@ export type Handler = 'holding' | 'rerunning' | 'forgetful' | 'shipping';
 export interface World {
   readonly engine: Engine;
   function(handler: Handler): LambdaFunction;
+  /** Starts a function of an example, with variables of its own. It ends with the world, if not before. */
+  start(file: string, handlerName: string, environment: Readonly<Record<string, string>>): LambdaFunction;
+  /** A table of its own for a scene whose sweeper must not settle what others left. */
+  createOnceTable(): Promise<string>;
   setAccount(account: string, balance: number, temper?: Temper): Promise<void>;
   /** How often an account was charged: the effects that must not happen twice. */
   chargesOf(account: string): Promise<number>;
@@ -54,49 +59,57 @@ export async function startWorld({ timeout = functionTimeout }: { timeout?: numb
     );
     return Count ?? 0;
   };
-  const functions = new Map<Handler, LambdaFunction>();
+  const named = new Map<Handler, LambdaFunction>();
+  const launched: LambdaFunction[] = [];
+  const launch: World['start'] = (file, handlerName, environment) => {
+    const running = startFunction({
+      file: fileURLToPath(new URL(`../../examples/${file}`, import.meta.url)),
+      handlerName,
+      name: `${file.replace(/(\/handler)?\.ts$/, '')}-${handlerName}`,
+      timeout,
+      log: (line) => lines.push(line),
+      environment: {
+        AWS_ENDPOINT_URL_DYNAMODB: engine.endpoint,
+        AWS_ACCESS_KEY_ID: 'local',
+        AWS_SECRET_ACCESS_KEY: 'local',
+        ...environment,
+      },
+    });
+    launched.push(running);
+    return running;
+  };
   return {
     engine,
     function: (handler) => {
-      const running =
-        functions.get(handler) ?? start(handler, engine.endpoint, timeout, (line) => lines.push(line));
-      functions.set(handler, running);
+      const running = named.get(handler) ?? start(handler, launch);
+      named.set(handler, running);
       return running;
+    },
+    start: launch,
+    createOnceTable: async () => {
+      const tableName = `once-${randomUUID()}`;
+      await createOnceTable({ client, tableName });
+      return tableName;
     },
     setAccount: (account, balance, temper) => setAccount(books, account, balance, temper),
     chargesOf: (account) => countOf(tables.ledger, 'account', account),
     parcelsOf: (orderId) => countOf(tables.parcels, 'orderId', orderId),
     lines,
     stop: async () => {
-      await Promise.all([...functions.values()].map((running) => running.stop()));
+      await Promise.all(launched.map((running) => running.stop()));
       client.destroy();
       await engine.stop();
     },
   };
 }
 
-function start(
-  handler: Handler,
-  endpoint: string,
-  timeout: number,
-  log: (line: string) => void,
-): LambdaFunction {
+function start(handler: Handler, launch: World['start']): LambdaFunction {
   const [example, handlerName] = handler === 'shipping' ? ['shipping', 'handler'] : ['orders', handler];
-  return startFunction({
-    file: fileURLToPath(new URL(`../../examples/${example}/handler.ts`, import.meta.url)),
-    handlerName,
-    name: `${example}-${handlerName}`,
-    timeout,
-    log,
-    environment: {
-      AWS_ENDPOINT_URL_DYNAMODB: endpoint,
-      AWS_ACCESS_KEY_ID: 'local',
-      AWS_SECRET_ACCESS_KEY: 'local',
-      LAMBDA_ONCE_TABLE: tables.once,
-      ACCOUNTS_TABLE: tables.accounts,
-      LEDGER_TABLE: tables.ledger,
-      PARCELS_TABLE: tables.parcels,
-    },
+  return launch(`${example}/handler.ts`, handlerName, {
+    LAMBDA_ONCE_TABLE: tables.once,
+    ACCOUNTS_TABLE: tables.accounts,
+    LEDGER_TABLE: tables.ledger,
+    PARCELS_TABLE: tables.parcels,
   });
 }
 
