@@ -93,8 +93,10 @@ export function heldClaim(request: Request, record: OnceRecord): HeldClaim {
     attempt,
     held: true,
     ...derivedFrom(id),
-    perform: performing((what) => perform(holder, journal, what, { attempt, signal: lease.signal })),
-    capture: capturing((makers) => capture(id, journal, makers)),
+    perform: performing((what) =>
+      journal.guard(perform(holder, journal, what, { attempt, signal: lease.signal })),
+    ),
+    capture: capturing((makers) => journal.guard(capture(id, journal, makers))),
     get signal() {
       return lease.signal();
     },

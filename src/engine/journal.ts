@@ -1,7 +1,7 @@
 import { decodeEntry, endedBy, isOpen } from '../domain/journal.ts';
 import type { OnceRecord, Texts } from '../domain/record.ts';
 import type { Changes } from '../domain/transition.ts';
-import { IdempotencyError } from '../errors.ts';
+import { type ErrorCode, IdempotencyError, isIdempotencyError } from '../errors.ts';
 import type { Written } from '../store/store.ts';
 import { persist } from './persist.ts';
 import { callLimits, type Request } from './request.ts';
@@ -19,6 +19,9 @@ export interface Holder {
 /** Refusals of one write in a row, each answered by what stands there: more means that somebody else writes as us. */
 const maximumRounds = 4;
 
+/** What a caller can do something about: try again. The rest is for whoever wrote the handler. */
+const refusals: ReadonlySet<ErrorCode> = new Set(['store', 'lease-lost']);
+
 /**
  * What one attempt knows of its record's journal, and its writes into it. Every write is fenced and names the text it
  * replaces. The record may differ from what we know after a reply was lost; then its answer tells.
@@ -35,6 +38,7 @@ export class Journal {
   /** How long each effect of this attempt takes to settle, in milliseconds, by slot. */
   readonly settling: Map<string, number> = new Map();
   readonly #failures: Set<unknown> = new Set();
+  readonly #refused: Set<unknown> = new Set();
 
   constructor(holder: Holder, { effects = {}, values = {} }: OnceRecord) {
     this.#holder = holder;
@@ -66,8 +70,29 @@ export class Journal {
     return this.#failures.has(error);
   }
 
+  /** Runs a call of the handler's into the claim, and remembers what it was refused. */
+  async guard<Result>(call: Promise<Result>): Promise<Result> {
+    try {
+      return await call;
+    } catch (error) {
+      if (isIdempotencyError(error) && refusals.has(error.code) && !this.threw(error))
+        this.#refused.add(error);
+      throw error;
+    }
+  }
+
+  /** Whether the claim had refused something with this very error. */
+  refused(error: unknown): boolean {
+    return this.#refused.has(error);
+  }
+
   hasOpen(): boolean {
     return [...this.#entries.values()].some(isOpen);
+  }
+
+  /** Whether anything stands in the way of an outcome: an open effect, or one that still runs. */
+  isOpen(): boolean {
+    return this.running.size > 0 || this.hasOpen();
   }
 
   /** All entries, where the record has any. */

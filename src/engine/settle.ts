@@ -3,11 +3,10 @@ import { closed } from '../domain/journal.ts';
 import type { Outcome } from '../domain/outcome.ts';
 import { expirySeconds, judge, type OnceRecord } from '../domain/record.ts';
 import { isIdempotencyError } from '../errors.ts';
-import { type Answered, refuse, refuseBusy, refuseInDoubt, replay } from './answers.ts';
+import { type Answered, refuse, refuseBusy, refused, refuseInDoubt, replay } from './answers.ts';
 import type { HeldClaim } from './claim.ts';
 import { defaultSettleAfter } from './effect.ts';
 import { encodeFor, reportCompleted } from './encode.ts';
-import type { Journal } from './journal.ts';
 import { persist } from './persist.ts';
 import { toRejection } from './rejection.ts';
 import { type Ended, type Verdict, verdictOf } from './verdict.ts';
@@ -28,66 +27,80 @@ export async function settle(
   verdict: Verdict = verdictOf(held.request.operation, ended),
 ): Promise<Settled> {
   try {
-    return await carryOut(held, ended, verdict);
+    const settled = await carryOut(held, ended, verdict);
+    return ended.kind === 'thrown' && settled.kind === 'own'
+      ? (refusal(held, ended.error) ?? settled)
+      : settled;
   } catch {
     return hold(held, 'unreadable');
   }
 }
 
+/** What the claim itself refused its handler (the store was down, the lease was over) is an answer, as before a run. */
+function refusal({ journal, request }: HeldClaim, error: unknown): Answered | undefined {
+  return isIdempotencyError(error) && journal.refused(error) ? refused(request, error) : undefined;
+}
+
 async function carryOut(held: HeldClaim, ended: Ended, verdict: Verdict): Promise<Settled> {
-  const { journal } = held;
-  // what is still running sends what it likes
-  if (journal.running.size > 0) return hold(held, 'an effect is still running');
-  if (journal.hasOpen() && leavesDoubt(ended, verdict, journal)) return doubt(held, ended, verdict);
   switch (verdict) {
     case 'complete':
     case 'record':
       return complete(held, outcomeOf(ended));
     case 'release':
-      return release(held, ended.kind === 'returned' ? 'transient result' : nameOf(ended.error));
     case 'hold':
-      return hold(held, ended.kind === 'returned' ? 'result' : nameOf(ended.error));
+      if (ended.kind === 'thrown' && isOfEffect(held, ended.error, verdict))
+        return stopped(held, ended.error);
+      return verdict === 'release' ? release(held, reasonOf(ended)) : hold(held, reasonOf(ended));
     default:
       return verdict satisfies never;
   }
 }
 
 /**
- * No outcome over an open effect. What a failure of something else does to the claim it does with a journal as well: that
- * survives a release and a hold.
+ * Whether the handler ended because an effect is undecided: `perform` said so, or what it threw leaves it open and is no
+ * failure to release on. Any other failure does to the claim what it does without a journal, which survives both.
  */
-function leavesDoubt(ended: Ended, verdict: Verdict, journal: Journal): boolean {
-  if (verdict === 'complete' || verdict === 'record') return true;
-  if (ended.kind === 'returned') return false;
-  return isInDoubt(ended.error) || (verdict === 'hold' && journal.threw(ended.error));
+function isOfEffect({ journal }: HeldClaim, error: unknown, verdict: 'release' | 'hold'): boolean {
+  return journal.hasOpen() && (isInDoubt(error) || (verdict === 'hold' && journal.threw(error)));
 }
 
 /**
- * The handler has ended, and an effect is undecided: whoever comes next asks about it. Where the handler did not get past the
- * effect, that is all there is to find out; where it went on to an answer, or has effects outside the journal, the
- * operation's `onLapse` has its say as well. A caller that was told nothing yet is told that it is in doubt.
+ * The handler did not get past an effect, so that effect is all there is to find out, unless the operation has others outside the
+ * journal. A caller that was told nothing yet is told that it is in doubt.
  */
-async function doubt(held: HeldClaim, ended: Ended, verdict: Verdict): Promise<Settled> {
+async function stopped(held: HeldClaim, error: unknown): Promise<Settled> {
+  const { request } = held;
+  const settled = await doubt(held, request.operation.onLapse.kind === 'reconcile' ? undefined : 'effects');
+  return isInDoubt(error) ? refuseInDoubt(request) : settled;
+}
+
+/**
+ * Ends the claim over an open effect, without an outcome: whoever comes next asks about it. Where the handler went on to an
+ * answer, the operation's `onLapse` has its say as well.
+ */
+async function doubt(held: HeldClaim, doubtOf: 'effects' | undefined): Promise<Settled> {
   held.done();
   const { journal, id, owner, fence, dueAt, request } = held;
-  const { store, retention, skew, name, observe, onLapse } = request.operation;
-  const wentOn = verdict === 'complete' || verdict === 'record' || onLapse.kind === 'reconcile';
+  // what is still running sends what it likes
+  if (journal.running.size > 0) return hold(held, 'an effect is still running');
+  const { store, retention, skew, name, observe } = request.operation;
   const now = store.now();
   const written = await persist(request, 'doubt', {
     kind: 'doubt',
     seen: { id, owner, fence, state: 'claimed', dueAt },
     examinedBy: owner,
-    doubtOf: wentOn ? undefined : 'effects',
+    doubtOf,
     expiresAt: expirySeconds(now + skew + retention),
     dueAt: now + skew + journal.settlesIn(defaultSettling),
     effects: journal.atEnd(now),
   });
   const subject = { operation: name, id };
-  if (written !== 'failed' && written.kind === 'refused')
+  if (written !== 'failed' && written.kind === 'refused') {
     observe({ ...subject, type: 'lease-lost', at: 'complete' });
-  else observe({ ...subject, type: 'held', reason: 'an effect is undecided' });
-  const isUntold = ended.kind === 'thrown' && isInDoubt(ended.error);
-  return isUntold ? refuseInDoubt(request) : { kind: 'own', verdict: 'hold' };
+  } else {
+    observe({ ...subject, type: 'held', reason: 'an effect is undecided' });
+  }
+  return { kind: 'own', verdict: 'hold' };
 }
 
 function isInDoubt(error: unknown): boolean {
@@ -100,8 +113,12 @@ function outcomeOf(ended: Ended): Outcome {
     : { kind: 'rejection', rejection: toRejection(ended.error) };
 }
 
-/** Ends the claim with an outcome. What cannot be stored still completes, as not kept: the effect has happened. */
+/**
+ * Ends the claim with an outcome, but never over an open effect. What cannot be stored still completes, as not kept: the
+ * effect has happened.
+ */
 export async function complete(held: HeldClaim, outcome: Outcome): Promise<Settled> {
+  if (held.journal.isOpen()) return doubt(held, undefined);
   held.done();
   const { operation } = held.request;
   const encoded = encodeFor(operation, outcome);
@@ -127,8 +144,9 @@ export async function complete(held: HeldClaim, outcome: Outcome): Promise<Settl
 
 /** Ends the claim without an outcome: the next delivery runs. `forget` when nothing had run. */
 export async function release(held: HeldClaim, reason: string, forget = false): Promise<Settled> {
-  held.done();
   const { journal, request } = held;
+  if (journal.running.size > 0) return hold(held, 'an effect is still running');
+  held.done();
   const { operation } = request;
   const now = operation.store.now();
   const written = await persist(request, 'release', {
@@ -164,6 +182,10 @@ function lost({ request, id }: HeldClaim, record: OnceRecord | undefined): Settl
   if (record !== undefined && judgement === 'busy') return refuseBusy(request, record);
   if (judgement === 'lapsed' || judgement === 'in-doubt') return refuseInDoubt(request);
   return refuse(request, 'lease-lost', 'The lease ran out and the claim was given away.', { retryAfter: 1 });
+}
+
+function reasonOf(ended: Ended): string {
+  return ended.kind === 'returned' ? 'result' : nameOf(ended.error);
 }
 
 function nameOf(error: unknown): string {
