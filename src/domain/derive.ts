@@ -29,28 +29,46 @@ function digest(parent: string, name: string, index: number | undefined): Buffer
 /** As a key in a header may be. */
 const longestKey = 255;
 
+/** A template's text between its places; a place is a name in braces. */
+const place = /\{(\w+)\}/g;
+
 /**
  * The key of something that follows from an event, spelled as a template: `notify:order:{id}:confirmation`. Every event that
- * says the same gives the same key. A colon, a brace or a percent sign in a value is written as `%3A` and so on, so that no
+ * says the same gives the same key. What separates the places in the template is written as `%3A` and so on inside a value, so that no
  * two lists of values give one key.
  *
  * @throws IdempotencyError `key-missing` for a value that is not there or empty, `key-invalid` for a key over 255
- * characters; both name the place in the template, never the value
+ * characters, both naming the place and never the value; `options` for a template with nothing between two places
  */
 export function eventKey(
   template: string,
   values: Readonly<Record<string, string | number | undefined>>,
 ): string {
-  const key = template.replace(/\{(\w+)\}/g, (_place, name: string) => {
+  const between = template.split(/\{\w+\}/).slice(1, -1);
+  if (between.some((text) => !/\W/.test(text))) {
+    throw new IdempotencyError(
+      'options',
+      `The key "${template}" needs a separator, such as a colon, between two places.`,
+    );
+  }
+  const separators = new Set(`%:{}${between.join('')}`.match(/\W/gu));
+  const key = template.replace(place, (_place, name: string) => {
     const value = Object.hasOwn(values, name) ? values[name] : undefined;
     if (value === undefined || value === null || value === '') {
       throw new IdempotencyError('key-missing', `The key "${template}" needs a value for {${name}}.`);
     }
-    return String(value).replace(/[%:{}]/g, encodeURIComponent);
+    return String(value).replace(/\W/gu, (character) =>
+      separators.has(character) ? escaped(character) : character,
+    );
   });
   if (key.length <= longestKey) return key;
   throw new IdempotencyError(
     'key-invalid',
     `The key "${template}" comes out longer than ${longestKey} characters.`,
   );
+}
+
+/** Percent-encoding by UTF-8, also of the characters that URLs need not have encoded. */
+function escaped(character: string): string {
+  return Buffer.from(character).toString('hex').toUpperCase().replace(/../g, '%$&');
 }

@@ -44,6 +44,11 @@ export interface OnceRecord {
 /** Encoded texts by name. */
 export type Texts = Readonly<Record<string, string>>;
 
+/** The text of a name, which may be one that every object has. */
+export function textOf(texts: Texts | undefined, name: string): string | undefined {
+  return texts !== undefined && Object.hasOwn(texts, name) ? texts[name] : undefined;
+}
+
 /** The retention in the form the item carries: whole epoch seconds, rounded up, so an outcome never dies early. */
 export function expirySeconds(milliseconds: number): number {
   return Math.ceil(milliseconds / 1000);

@@ -1,5 +1,5 @@
 import { openEntries } from './journal.ts';
-import { isExpired, type OnceRecord, type State, type Texts } from './record.ts';
+import { isExpired, type OnceRecord, type State, type Texts, textOf } from './record.ts';
 
 /** A record as somebody saw it: what a later write is conditioned on. */
 export type Seen = Pick<OnceRecord, 'id' | 'owner' | 'fence' | 'state'> & {
@@ -218,8 +218,8 @@ export function permits(transition: Transition, record: OnceRecord | undefined):
   );
 }
 
-function isStill(texts: Texts = {}, wanted: Readonly<Record<string, string | undefined>>): boolean {
-  return Object.entries(wanted).every(([name, text]) => texts[name] === text);
+function isStill(texts: Texts | undefined, wanted: Readonly<Record<string, string | undefined>>): boolean {
+  return Object.entries(wanted).every(([name, text]) => textOf(texts, name) === text);
 }
 
 /** The record after a permitted transition. */

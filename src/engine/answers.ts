@@ -36,7 +36,9 @@ export function replayOutcome(request: Request, outcome: Outcome): Answered {
     );
   }
   operation.observe({ type: 'replayed', operation: operation.name, id, outcome: outcome.kind });
-  return { kind: 'replay', outcome };
+  if (outcome.kind === 'rejection') return { kind: 'replay', outcome };
+  // what a sweeper or a person stored has not been through the operation's own form yet
+  return { kind: 'replay', outcome: { ...outcome, value: operation.storedForm(outcome.value) } };
 }
 
 /** Somebody else runs: come back when it may be over. */

@@ -1,4 +1,4 @@
-import { judge, type OnceRecord } from '../domain/record.ts';
+import { judge } from '../domain/record.ts';
 import { isIdempotencyError } from '../errors.ts';
 import { type Begun, refuse, refuseBusy, refused, replay } from './answers.ts';
 import { type HeldClaim, heldClaim } from './claim.ts';
@@ -7,7 +7,7 @@ import { isReentrant } from './reentrance.ts';
 import { isTooLate, type Request } from './request.ts';
 import { release } from './settle.ts';
 import { waitForNews } from './wait.ts';
-import { claimAbsent, type Found } from './write-claim.ts';
+import { claimAbsent, type Found, type Standing } from './write-claim.ts';
 
 /** Each round answers somebody else's write; more than a few in a row is a storm, and the answer is `busy`. */
 const maximumRounds = 6;
@@ -37,7 +37,7 @@ async function contend(request: Request, first: Found): Promise<Begun> {
   let found = first;
   for (let round = 0; round < maximumRounds; round += 1) {
     if (found.kind === 'won') return startInTime(request, heldClaim(request, found.record));
-    const next = await answerStanding(request, found.record);
+    const next = await answerStanding(request, found);
     if (next.kind !== 'won' && next.kind !== 'standing') return next;
     found = next;
   }
@@ -57,10 +57,10 @@ async function startInTime(request: Request, held: HeldClaim): Promise<Begun> {
 }
 
 /** One look at the record that stands in the way: an answer, or a further attempt to claim. */
-async function answerStanding(request: Request, record: OnceRecord | undefined): Promise<Begun | Found> {
+async function answerStanding(request: Request, { record, asOf }: Standing): Promise<Begun | Found> {
   const { operation, fingerprint } = request;
   if (record === undefined) return claimAbsent(request);
-  const judgement = judge(record, { fingerprint, now: operation.store.now(), skew: operation.skew });
+  const judgement = judge(record, { fingerprint, now: asOf, skew: operation.skew });
   switch (judgement) {
     case 'absent':
       return claimAbsent(request, record);
@@ -74,7 +74,7 @@ async function answerStanding(request: Request, record: OnceRecord | undefined):
       return replay(request, record);
     case 'busy': {
       const news = await waitForNews(request, record);
-      return news.kind === 'news' ? { kind: 'standing', record: news.record } : refuseBusy(request, record);
+      return news.kind === 'news' ? news.found : refuseBusy(request, record);
     }
     case 'free':
     case 'lapsed':

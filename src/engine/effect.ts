@@ -23,7 +23,7 @@ export interface RunContext {
    *
    * @throws IdempotencyError `lease-lost`, `store`
    */
-  reference(id: string): Promise<void>;
+  readonly reference: (id: string) => Promise<void>;
 }
 
 /** What the question about an effect is told. */

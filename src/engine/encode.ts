@@ -3,19 +3,24 @@ import type { Operation } from './operation.ts';
 
 /** The outcome in the form the operation stores. */
 export function encodeFor({ storedForm }: Operation, outcome: Outcome): Encoded {
-  return encoded(() =>
+  return safely(() =>
     encodeOutcome(outcome.kind === 'value' ? { ...outcome, value: storedForm(outcome.value) } : outcome),
   );
 }
 
 /** What an effect brought, as the journal keeps it; `undefined` for a server error, which is no result. */
 export function encodeResult(outcome: Outcome): string | undefined {
-  const result = encoded(() => encodeOutcome(outcome, maximumResultBytes));
+  const result = safely(() => encodeOutcome(outcome, maximumResultBytes));
   return result.kind === 'server-error' ? undefined : result.text;
 }
 
+/** An outcome as it is, for who knows nothing of the operation's form. */
+export function encodeSafely(outcome: Outcome): Encoded {
+  return safely(() => encodeOutcome(outcome));
+}
+
 /** A result whose getters or `toJSON` throw cannot be stored either; the effect has happened all the same. */
-function encoded(encode: () => Encoded): Encoded {
+function safely(encode: () => Encoded): Encoded {
   try {
     return encode();
   } catch {

@@ -11,8 +11,8 @@ export interface Terms {
   /** Epoch milliseconds. */
   readonly now: () => number;
   readonly skew: number;
-  /** Milliseconds. */
-  readonly within: number;
+  /** Milliseconds that a question may take, from now. */
+  readonly within: () => number;
 }
 
 /** What became of one open effect. */
@@ -95,7 +95,7 @@ export async function decide(
 ): Promise<Decision> {
   const settledFrom = entry.until + skew + effect.settleAfter;
   const isSettled = settledFrom < now();
-  const asked = await ask((signal) => effect.reconcile(input, contextOf(id, slot, entry, signal)), within);
+  const asked = await ask((signal) => effect.reconcile(input, contextOf(id, slot, entry, signal)), within());
   if (asked === 'absent') return isSettled ? { kind: 'absent' } : { kind: 'settling', from: settledFrom + 1 };
   if (typeof asked === 'string') return { kind: asked };
   const text = doneEntry(entry, { kind: 'value', value: asked.found });

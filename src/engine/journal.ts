@@ -1,5 +1,5 @@
 import { decodeEntry, endedBy, isOpen } from '../domain/journal.ts';
-import type { OnceRecord, Texts } from '../domain/record.ts';
+import { type OnceRecord, type Texts, textOf } from '../domain/record.ts';
 import type { Changes } from '../domain/transition.ts';
 import { type ErrorCode, IdempotencyError, isIdempotencyError } from '../errors.ts';
 import type { Written } from '../store/store.ts';
@@ -149,7 +149,7 @@ export class Journal {
       const standing = written.kind === 'refused' ? written.record : { values };
       if (written.kind === 'refused' && !this.#isOurs(written.record)) break;
       for (const [name] of missing) {
-        const text = standing?.values?.[name];
+        const text = textOf(standing?.values, name);
         if (text !== undefined) this.#values.set(name, text);
       }
     }
@@ -171,7 +171,7 @@ export class Journal {
 
   /** What stands in the way is our own, of a write whose reply was lost: then it tells what to replace. */
   #adopt(slot: string, record: OnceRecord | undefined, late: boolean): void {
-    const text = record?.effects?.[slot];
+    const text = textOf(record?.effects, slot);
     const isFinal = text !== undefined && decodeEntry(text).state === 'done';
     if (isFinal || !(this.#isOurs(record) || (late && this.#isOurs(record, 'in-doubt')))) throw this.#lost();
     if (text === undefined) this.#stored.delete(slot);

@@ -47,7 +47,7 @@ async function examineEffects(request: Request, record: OnceRecord): Promise<Exa
   return examine(
     record,
     (effect) => knownEffect(name, effect) ?? 'later',
-    { now: () => store.now(), skew, within: questionTime(request) },
+    { now: () => store.now(), skew, within: () => questionTime(request) },
     (effect, verdict) => observe({ type: 'reconciled', operation: name, id, verdict, effect }),
   );
 }
@@ -61,7 +61,7 @@ async function reconcile(
   const { operation, identity, id } = request;
   const { name, store, skew, observe, onLapse } = operation;
   if (onLapse.kind !== 'reconcile') return leaveInDoubt(request, record, { found });
-  const terms = { now: () => store.now(), skew, within: questionTime(request) };
+  const terms = { now: () => store.now(), skew, within: () => questionTime(request) };
   const verdict = await askOperation(onLapse, lapsedClaim(record, name, identity), record, terms);
   observe({ type: 'reconciled', operation: name, id, verdict: verdict.kind });
   switch (verdict.kind) {
@@ -106,7 +106,7 @@ async function completeFound(
     },
     callLimits(request),
   );
-  if (written.kind === 'refused') return { kind: 'standing', record: written.record };
+  if (written.kind === 'refused') return { kind: 'standing', record: written.record, asOf: now };
   reportCompleted(operation, request.id, encoded);
   // everybody gets the stored form; where it cannot be stored, at least whoever asked gets what was found
   return replayOutcome(
@@ -146,5 +146,7 @@ async function leaveInDoubt(
       observe({ type: 'store-failed', operation: name, id: request.id, at: 'doubt', error });
       return { kind: 'applied' } as const;
     });
-  return written.kind === 'refused' ? { kind: 'standing', record: written.record } : refuseInDoubt(request);
+  return written.kind === 'refused'
+    ? { kind: 'standing', record: written.record, asOf: now }
+    : refuseInDoubt(request);
 }

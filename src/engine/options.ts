@@ -14,7 +14,7 @@ export interface LapsedClaim
   readonly claimedAt: Date;
   readonly leaseUntil: Date;
   /** What `claim.capture` kept under this name; `undefined` where it kept nothing. */
-  captured(name: string): unknown;
+  readonly captured: (name: string) => unknown;
 }
 
 /** What the outside world says about a lapsed operation. */

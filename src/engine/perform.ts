@@ -104,7 +104,7 @@ async function takeUp(step: Step, entry: Begun): Promise<unknown> {
   const { operation } = holder.request;
   // what this very attempt began ended by this very clock
   const skew = journal.settling.has(slot) ? 0 : operation.skew;
-  const terms = { now: () => operation.store.now(), skew, within: questionTime(holder.request) };
+  const terms = { now: () => operation.store.now(), skew, within: () => questionTime(holder.request) };
   const decision = await decide(effect, { id: holder.id, slot, entry, input }, terms);
   const { name, observe } = operation;
   observe({

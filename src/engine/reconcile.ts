@@ -1,6 +1,6 @@
 import { deriveKey, deriveUuid } from '../domain/derive.ts';
 import type { Identity } from '../domain/identity.ts';
-import type { OnceRecord } from '../domain/record.ts';
+import { type OnceRecord, textOf } from '../domain/record.ts';
 import { ask } from './ask.ts';
 import { capturedValue } from './capture.ts';
 import type { Terms } from './examine.ts';
@@ -28,7 +28,7 @@ export async function askOperation(
 ): Promise<OperationVerdict> {
   const settledFrom = leaseUntil + skew + settleAfter;
   const isSettled = settledFrom < now();
-  const asked = await ask(() => reconcile(claim), within);
+  const asked = await ask(() => reconcile(claim), within());
   if (asked === 'absent') return isSettled ? { kind: 'absent' } : { kind: 'settling', from: settledFrom + 1 };
   return typeof asked === 'string' ? { kind: asked } : { kind: 'found', value: asked.found };
 }
@@ -50,6 +50,6 @@ export function lapsedClaim(
     leaseUntil: new Date(leaseUntil),
     token: (name, index) => deriveKey(id, name, index),
     uuid: (name, index) => deriveUuid(id, name, index),
-    captured: (name) => capturedValue(values?.[name]),
+    captured: (name) => capturedValue(textOf(values, name)),
   };
 }

@@ -1,10 +1,10 @@
 import { toMilliseconds } from '../domain/duration.ts';
 import { operationOf } from '../domain/identity.ts';
-import { encodeOutcome } from '../domain/outcome.ts';
 import { expirySeconds, nextFence, type OnceRecord, type Texts } from '../domain/record.ts';
-import type { Written } from '../store/store.ts';
+import type { CallLimits, Written } from '../store/store.ts';
 import { newOwner } from './claim.ts';
 import type { AnyEffect } from './effect.ts';
+import { encodeSafely } from './encode.ts';
 import { type Examined, examine, type Terms, type Undecided } from './examine.ts';
 import type { Observer } from './observe.ts';
 import type { LapseRule, Operation } from './operation.ts';
@@ -16,8 +16,10 @@ export interface Sweep {
   readonly effects: ReadonlyMap<string, AnyEffect>;
   readonly operations: ReadonlyMap<string, LapseRule>;
   readonly observe: Observer;
-  /** How long one question may take now, in milliseconds. */
-  questionTime(): number;
+  /** How long a question may take from now, in milliseconds. */
+  readonly questionTime: () => number;
+  /** How long a read or a write may take from now. Nobody waits for a sweep, but it has to end in time. */
+  readonly limits: () => CallLimits;
 }
 
 /** Why a record stays open. `held`: its operation wants a person. `no-reconcile`: nobody told the sweeper how to ask. */
@@ -37,9 +39,6 @@ export type Swept =
   /** Somebody else was at it: its owner, a retry, another sweeper. */
   | { readonly kind: 'skipped' };
 
-/** A read or a write of one record, in milliseconds: nobody waits for a sweep. */
-const limits = { budget: 5000 };
-
 /** Of records that older versions wrote. */
 const defaultSkew = 3000;
 const defaultRetention = toMilliseconds({ hours: 24 }) ?? 0;
@@ -47,6 +46,9 @@ const defaultRetention = toMilliseconds({ hours: 24 }) ?? 0;
 /** The pause before a record in doubt is asked about again doubles with every time, between these two. */
 const firstPause = toMilliseconds({ minutes: 1 }) ?? 0;
 const longestPause = toMilliseconds({ minutes: 15 }) ?? 0;
+
+/** Between the time something has settled and the sweep that looks. */
+const spare = toMilliseconds({ hours: 1 }) ?? 0;
 
 /** What is in doubt lives this much longer from each sweep on, so that it outlives any holiday without sweeps. */
 const kept = toMilliseconds({ days: 14 }) ?? 0;
@@ -57,10 +59,12 @@ const kept = toMilliseconds({ days: 14 }) ?? 0;
  */
 export async function sweepRecord(sweep: Sweep, id: string): Promise<Swept> {
   const { store } = sweep;
-  const record = await store.read(id, limits);
+  // judged by the clock before the look: what its owner has written since, while its lease still ran, is not in it
+  const asOf = store.now();
+  const record = await store.read(id, sweep.limits());
   const skew = record?.skew ?? defaultSkew;
-  if (record === undefined || !isDue(record, store.now(), skew)) return { kind: 'skipped' };
-  const terms: Terms = { now: () => store.now(), skew, within: sweep.questionTime() };
+  if (record === undefined || !isDue(record, asOf, skew)) return { kind: 'skipped' };
+  const terms: Terms = { now: () => store.now(), skew, within: sweep.questionTime };
   const examined = await examineEffects(sweep, record, terms);
   if (examined.undecided !== undefined) return leave(sweep, record, examined.found, examined.undecided);
   if (record.state === 'released' || record.doubtOf === 'effects') {
@@ -83,7 +87,8 @@ export async function sweepRecord(sweep: Sweep, id: string): Promise<Swept> {
 
 function isDue({ state, dueAt, leaseUntil }: OnceRecord, now: number, skew: number): boolean {
   if (dueAt === undefined || dueAt > now) return false;
-  return state !== 'completed' && (state !== 'claimed' || leaseUntil + skew < now);
+  // a state that a newer version wrote is none of these
+  return state === 'in-doubt' || state === 'released' || (state === 'claimed' && leaseUntil + skew < now);
 }
 
 /** What the sweeper was told, or else what the record says that its operation wants. */
@@ -132,7 +137,7 @@ async function reconcile(
 }
 
 async function complete(sweep: Sweep, record: OnceRecord, found: Texts, value: unknown): Promise<Swept> {
-  const encoded = encodeOutcome({ kind: 'value', value });
+  const encoded = encodeSafely({ kind: 'value', value });
   if (encoded.kind === 'server-error') return leave(sweep, record, found, { why: 'failed' });
   const outcome = { to: 'completed', outcome: encoded.text, resolvedWhy: 'it happened' } as const;
   const written = await resolve(sweep, record, found, outcome);
@@ -146,7 +151,7 @@ async function release(sweep: Sweep, record: OnceRecord, found: Texts, resolvedW
 }
 
 async function resolve(
-  { store }: Sweep,
+  { store, limits }: Sweep,
   record: OnceRecord,
   effects: Texts,
   decided: { readonly to: 'completed' | 'released'; readonly outcome?: string; readonly resolvedWhy: string },
@@ -163,19 +168,24 @@ async function resolve(
     effects,
     ...decided,
   } as const;
-  return store.write(resolution, limits);
+  return store.write(resolution, limits());
 }
 
-/** It stays open: in doubt, with a pause that grows. One that is only settling is as it was, and is due again as it is. */
+/**
+ * It stays open: in doubt, with a pause that grows. One that is only settling is as it was, and is due again as it is, unless it
+ * would expire before it has settled.
+ */
 async function leave(
-  { store }: Sweep,
+  { store, limits }: Sweep,
   record: OnceRecord,
   effects: Texts,
   { why, effect, from }: { readonly why: Reason; readonly effect?: string; readonly from?: number },
 ): Promise<Swept> {
-  if (why === 'settling' && Object.keys(effects).length === 0)
-    return { kind: 'settling', record, why, effect };
   const now = store.now();
+  const outlives = record.expiresAt > expirySeconds((from ?? now) + spare);
+  if (why === 'settling' && outlives && Object.keys(effects).length === 0) {
+    return { kind: 'settling', record, why, effect };
+  }
   const { asked = 0, retention = defaultRetention } = record;
   const written = await store.write(
     {
@@ -188,7 +198,7 @@ async function leave(
       asked: asked + 1,
       effects,
     },
-    limits,
+    limits(),
   );
   if (written.kind === 'refused') return { kind: 'skipped' };
   return { kind: 'in-doubt', record, why, effect };

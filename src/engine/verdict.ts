@@ -52,8 +52,8 @@ function verdictOfError({ onFailure, onLapse }: Operation, error: unknown): Fail
   if (onFailure !== undefined)
     return ownVerdict('onFailure', ['record', 'release', 'hold'], () => onFailure(error));
   if (isFinalAnswer(error)) return 'record';
-  // a timeout is no failure but an absence of information
-  if (statusOfError(error) === 408 || isTimeout(error)) return 'hold';
+  // a timeout is no failure but an absence of information; that of our store is told by what it stood before
+  if (!isIdempotencyError(error) && (statusOfError(error) === 408 || isTimeout(error))) return 'hold';
   return onLapse.kind === 'reconcile' ? 'hold' : 'release';
 }
 

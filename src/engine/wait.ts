@@ -1,9 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { judge, type OnceRecord } from '../domain/record.ts';
 import { answerMargin, callLimits, type Request, timeLeft } from './request.ts';
+import type { Standing } from './write-claim.ts';
 
 /** How a wait ended: the record changed, or the time was up. */
-type News = { readonly kind: 'news'; readonly record: OnceRecord | undefined } | { readonly kind: 'none' };
+type News = { readonly kind: 'news'; readonly found: Standing } | { readonly kind: 'none' };
 
 /** Milliseconds. Many winners answer quickly, so the first look comes soon and the later ones rarely. */
 const firstPause = 50;
@@ -24,10 +25,11 @@ export async function waitForNews(request: Request, busy: OnceRecord): Promise<N
     );
     if (signal?.aborted) return { kind: 'none' };
     // a read that fails is no news; the next one may succeed
+    const asOf = store.now();
     record = await store.read(id, callLimits(request)).catch(() => record);
-    if (judge(record, { fingerprint, now: store.now(), skew }) !== 'busy') {
+    if (judge(record, { fingerprint, now: asOf, skew }) !== 'busy') {
       observe({ type: 'waited', operation: operation.name, id, milliseconds: performance.now() - started });
-      return { kind: 'news', record };
+      return { kind: 'news', found: { kind: 'standing', record, asOf } };
     }
   }
   return { kind: 'none' };

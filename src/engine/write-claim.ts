@@ -1,12 +1,21 @@
+import { openEntries } from '../domain/journal.ts';
 import { expirySeconds, nextFence, type OnceRecord, type Texts } from '../domain/record.ts';
 import type { ClaimedRecord, Transition } from '../domain/transition.ts';
 import { newOwner } from './claim.ts';
 import { callLimits, leaseUntil, type Request } from './request.ts';
 
 /** What an attempt to write a claim found: it is ours, or this record stands in the way. */
-export type Found =
-  | { readonly kind: 'won'; readonly record: OnceRecord }
-  | { readonly kind: 'standing'; readonly record: OnceRecord | undefined };
+export type Found = { readonly kind: 'won'; readonly record: OnceRecord } | Standing;
+
+/**
+ * The record that stood in the way. `asOf`: the clock before the store was asked, since a record is judged by when it was
+ * looked at: what its owner has written since, while its lease still ran, is not in it.
+ */
+export interface Standing {
+  readonly kind: 'standing';
+  readonly record: OnceRecord | undefined;
+  readonly asOf: number;
+}
 
 /** What a claim found before it won. */
 export type From = 'absent' | 'released' | 'lapsed' | 'in-doubt';
@@ -57,13 +66,14 @@ async function writeClaim(
 ): Promise<Found> {
   const { operation, id } = request;
   const { record } = transition;
+  const asOf = operation.store.now();
   try {
     const written = await operation.store.write(transition, callLimits(request));
-    if (written.kind === 'refused') return { kind: 'standing', record: written.record };
+    if (written.kind === 'refused') return { kind: 'standing', record: written.record, asOf };
     operation.observe({ type: 'claimed', operation: operation.name, id, from, attempt: record.attempt });
     return { kind: 'won', record };
   } catch (error) {
-    await withdraw(request, record, transition.kind === 'claim');
+    await withdraw(request, transition);
     throw error;
   }
 }
@@ -74,11 +84,20 @@ async function writeClaim(
  */
 async function withdraw(
   { operation, id }: Request,
-  { owner, fence, expiresAt }: OnceRecord,
-  forget: boolean,
+  transition: Transition & { readonly record: ClaimedRecord },
 ): Promise<void> {
-  const held = { id, owner, fence };
-  const release = { kind: 'release', held, forget, endedAt: operation.store.now(), expiresAt } as const;
+  const { owner, fence, expiresAt, dueAt } = transition.record;
+  const seen = transition.kind === 'take-over' ? transition.seen : undefined;
+  const hasOpen = Object.keys(openEntries(seen?.effects)).length > 0;
+  const release = {
+    kind: 'release',
+    held: { id, owner, fence },
+    forget: transition.kind === 'claim',
+    endedAt: operation.store.now(),
+    expiresAt,
+    // what an earlier attempt left open is still to be asked about
+    dueAt: hasOpen ? (seen?.dueAt ?? dueAt) : undefined,
+  } as const;
   await operation.store.write(release, { budget: 300 }).catch(() => undefined);
 }
 

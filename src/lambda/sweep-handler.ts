@@ -37,14 +37,22 @@ const isEffects: Rule = oneOf('a list of effects made by defineEffect, each name
   return !names.includes(undefined) && new Set(names).size === names.length;
 });
 
+const canSweep: Rule = oneOf(
+  isStore.accepts,
+  (value) => isStore.test(value) && typeof (value as Partial<Store>).due === 'function',
+);
+
 const isOperations: Rule = oneOf(
   `an object of operations, each ${isOnLapse.accepts}`,
   (value) =>
-    typeof value === 'object' && value !== null && Object.values(value).every((each) => isOnLapse.test(each)),
+    typeof value === 'object' &&
+    value !== null &&
+    Object.getPrototypeOf(value) === Object.prototype &&
+    Object.values(value).every((each) => isOnLapse.test(each)),
 );
 
 const rules: Record<keyof SweepOptions, Rule> = {
-  store: isStore,
+  store: canSweep,
   effects: isEffects,
   operations: isOperations,
   concurrency: oneOf('a whole number from 1 to 100', (value) => {

@@ -44,14 +44,15 @@ const mostOpen = 50;
 /** Left of the invocation for the last write and the report, in milliseconds. */
 const margin = 1000;
 
-/** A page of the index at a time, in milliseconds. */
-const listing = { budget: 5000 };
+/** A read, a write, or a page of the index, in milliseconds. Past the last second a call still has half of it. */
+const longestCall = 5000;
+const shortestCall = 500;
 
 type Counts = { -readonly [count in keyof SweepReport]: SweepReport[count] };
 
 /** One pass over what is due, to the end or as long as there is time. */
 export async function sweepAll(
-  known: Omit<Sweep, 'questionTime'>,
+  known: Omit<Sweep, 'questionTime' | 'limits'>,
   concurrency: number,
   context: LambdaContext | undefined,
   log: (report: SweepReport) => void,
@@ -59,10 +60,14 @@ export async function sweepAll(
   const { store } = known;
   const deadline = deadlineOf(context, store.now()) ?? Number.POSITIVE_INFINITY;
   const timeLeft = (): number => deadline - store.now() - margin;
-  const sweep: Sweep = { ...known, questionTime: () => Math.max(1, Math.min(longestQuestion, timeLeft())) };
+  const sweep: Sweep = {
+    ...known,
+    questionTime: () => Math.max(1, Math.min(longestQuestion, timeLeft())),
+    limits: () => ({ budget: Math.max(shortestCall, Math.min(longestCall, timeLeft())) }),
+  };
   const report = new Report(() => store.now());
   try {
-    for await (const { ids, from } of store.due(store.now(), listing)) {
+    for await (const { ids, from } of store.due(store.now(), sweep.limits())) {
       if (from === 'scan') report.scan();
       await inLanes(ids, concurrency, async (id) => {
         if (timeLeft() <= 0) report.truncate();

@@ -21,6 +21,7 @@ import {
   nextFence,
   type OnceRecord,
   type Texts,
+  textOf,
 } from '../domain/record.ts';
 import { apply, type Transition } from '../domain/transition.ts';
 import { IdempotencyError } from '../errors.ts';
@@ -203,7 +204,8 @@ function journalAfter({ effects = {} }: OnceRecord, resolution: Resolution): Tex
   if (resolution.as !== 'released') return closed(effects);
   const open = openEntries(effects);
   const results = Object.entries(resolution.found ?? {}).map(([slot, result]) => {
-    const entry = open[slot] === undefined ? undefined : decodeEntry(open[slot]);
+    const text = textOf(open, slot);
+    const entry = text === undefined ? undefined : decodeEntry(text);
     if (entry?.state !== 'begun') {
       throw new IdempotencyError(
         'options',

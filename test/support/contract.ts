@@ -2,8 +2,10 @@ import { describe, expect, test } from 'vitest';
 import type { State } from '../../src/domain/record.ts';
 import type { Transition } from '../../src/domain/transition.ts';
 import type { Written } from '../../src/store/store.ts';
+import { dueContract } from './contract-due.ts';
 import { expiryContract } from './contract-expiry.ts';
 import { inspectContract } from './contract-inspect.ts';
+import { journalContract } from './contract-journal.ts';
 import {
   aimedAt,
   claimOn,
@@ -40,6 +42,8 @@ export function storeContract(name: string, make: () => Promise<StoreUnderTest>)
     replies(subject);
     expiryContract(subject);
     inspectContract(subject);
+    journalContract(subject);
+    dueContract(subject);
   });
 }
 
@@ -122,7 +126,7 @@ function strangers(subject: Subject): void {
 }
 
 function replies(subject: Subject): void {
-  test.each(['take-over', 'complete', 'release', 'doubt', 'resolve'] as const)(
+  test.each(['take-over', 'complete', 'release', 'doubt', 'resolve', 'note'] as const)(
     'S01 S02: the same %s twice, as after a lost reply, is applied before',
     async (kind) => {
       const { store, put, get } = await subject();
