@@ -1,3 +1,4 @@
+import type { Store } from '../store/store.ts';
 import type { AnyEffect } from './effect.ts';
 
 /**
@@ -8,18 +9,24 @@ import type { AnyEffect } from './effect.ts';
 const defined = new Map<string, AnyEffect | 'ambiguous'>();
 
 /** What an operation has performed in this process is known exactly. */
-const performed = new Map<string, AnyEffect>();
+const performed = new WeakMap<Store, Map<string, AnyEffect>>();
+
+interface Performing {
+  readonly store: Store;
+  readonly name: string;
+}
 
 export function register(effect: AnyEffect): void {
   defined.set(effect.name, defined.has(effect.name) ? 'ambiguous' : effect);
 }
 
-export function registerPerformed(operation: string, effect: AnyEffect): void {
-  performed.set(`${operation}\n${effect.name}`, effect);
+export function registerPerformed({ store, name }: Performing, effect: AnyEffect): void {
+  const effects = performed.get(store) ?? new Map<string, AnyEffect>();
+  performed.set(store, effects.set(`${name}\n${effect.name}`, effect));
 }
 
 /** The effect that an entry in an operation's journal speaks of, as far as this process can tell. */
-export function knownEffect(operation: string, name: string): AnyEffect | undefined {
-  const effect = performed.get(`${operation}\n${name}`) ?? defined.get(name);
+export function knownEffect({ store, name }: Performing, effectName: string): AnyEffect | undefined {
+  const effect = performed.get(store)?.get(`${name}\n${effectName}`) ?? defined.get(effectName);
   return effect === 'ambiguous' ? undefined : effect;
 }

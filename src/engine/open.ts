@@ -46,7 +46,7 @@ async function examineEffects(request: Request, record: OnceRecord): Promise<Exa
   const { name, store, skew, observe } = operation;
   return examine(
     record,
-    (effect) => knownEffect(name, effect) ?? 'later',
+    (effect) => knownEffect(operation, effect) ?? 'later',
     { now: () => store.now(), skew, within: () => questionTime(request) },
     (effect, verdict) => observe({ type: 'reconciled', operation: name, id, verdict, effect }),
   );

@@ -61,7 +61,7 @@ export async function perform(
     if (running.digest !== digest) throw otherInput(holder, slot);
     return running.result;
   }
-  registerPerformed(holder.request.operation.name, effect);
+  registerPerformed(holder.request.operation, effect);
   const token = deriveKey(holder.id, effect.name, index);
   const step = { holder, journal, effect, input, index, slot, token, digest, attempt, signal };
   const result = carryOut(step).finally(() => journal.running.delete(slot));

@@ -9,6 +9,8 @@ export interface WorkerProcess {
   tell(message: object): void;
   /** What it says next. Fails when it ends without a word. */
   hear<Message>(): Promise<Message>;
+  /** It stands still, and goes on. */
+  signal(signal: 'SIGSTOP' | 'SIGCONT'): void;
   /** SIGKILL, as Lambda does at the timeout. Resolves when it is gone. */
   kill(): Promise<void>;
 }
@@ -36,6 +38,7 @@ export function startWorker(script: string): WorkerProcess {
       if (inbox.length === 0) throw new Error(`${script} ended without a word: ${complaints}`);
       return inbox.shift() as Message;
     },
+    signal: (signal) => void child.kill(signal),
     kill,
   };
 }
