@@ -8,9 +8,12 @@ import { memoryStore } from '../../src/testing.ts';
 import { claimOn, limits, start } from '../support/contract-records.ts';
 import { freshTable } from '../support/table.ts';
 
+const begun = '1{"state":"begun"}';
+const done = '1{"state":"done"}';
+
 /** A transition to be, still without the record it aims at: mostly at the one that is there, sometimes beside it. */
 const step = fc.record({
-  kind: fc.constantFrom('claim', 'take-over', 'complete', 'release', 'doubt', 'resolve'),
+  kind: fc.constantFrom('claim', 'take-over', 'complete', 'release', 'doubt', 'resolve', 'note', 'note'),
   aim: fc.constantFrom('exact', 'exact', 'exact', 'owner', 'fence', 'state', 'before'),
   owner: fc.constantFrom('a', 'b', 'c'),
   fence: fc.integer({ min: 1, max: 4 }),
@@ -18,6 +21,13 @@ const step = fc.record({
   /** Seconds from the start, in the past as well. */
   expiry: fc.integer({ min: -2, max: 4 }),
   forget: fc.boolean(),
+  /** What a note replaces, and by what; the texts are journal entries, so that some are open. */
+  change: fc.record({
+    slot: fc.constantFrom('charge', 'charge#0'),
+    from: fc.constantFrom(undefined, begun, done, 'as it is'),
+    to: fc.constantFrom(begun, done),
+    isValue: fc.boolean(),
+  }),
   bound: fc.boolean(),
   /** Sent once more, as after a lost reply. */
   twice: fc.boolean(),
@@ -57,7 +67,7 @@ test(`the same moves lead to the same answers and records in memory and on ${inj
   });
   await fc.assert(property, { numRuns: 100 });
   // otherwise the comparison would be of refusals only
-  for (const kind of ['claim', 'take-over', 'complete', 'release', 'doubt', 'resolve']) {
+  for (const kind of ['claim', 'take-over', 'complete', 'release', 'doubt', 'resolve', 'note']) {
     for (const written of ['applied', 'applied-before', 'refused']) {
       expect(reached).toContain(`${kind} ${written}`);
     }
@@ -65,7 +75,7 @@ test(`the same moves lead to the same answers and records in memory and on ${inj
 });
 
 function aimed(each: Step, id: string, standing: OnceRecord | undefined): Transition {
-  const { kind, aim, owner, fence, outcome, expiry, forget } = each;
+  const { kind, aim, owner, fence, outcome, expiry, forget, change } = each;
   const base = standing ?? claimOn(id, { owner, fence });
   const seen = {
     ...base,
@@ -73,20 +83,27 @@ function aimed(each: Step, id: string, standing: OnceRecord | undefined): Transi
     ...(aim === 'fence' && { fence }),
     ...(aim === 'state' && { state: fence % 2 === 0 ? ('released' as const) : ('claimed' as const) }),
   };
-  const ending = { endedAt: clock.now, expiresAt: start / 1000 + expiry };
+  const effects = forget ? { [change.slot]: change.to } : undefined;
+  const dueAt = fence % 2 === 0 ? clock.now : undefined;
+  const ending = { endedAt: clock.now, expiresAt: start / 1000 + expiry, effects };
   const { fingerprint, ...unbound } = claimOn(id, { owner, fence, expiresAt: ending.expiresAt });
   const record = each.bound ? { ...unbound, fingerprint: fingerprint ?? '' } : unbound;
   switch (kind) {
     case 'claim':
       return { kind, now: clock.now, record };
     case 'take-over':
-      return { kind, seen, record };
+      return { kind, seen, record, effects };
+    case 'note': {
+      const field = change.isValue ? 'values' : 'effects';
+      const from = change.from === 'as it is' ? base[field]?.[change.slot] : change.from;
+      return { kind, held: seen, [field]: { [change.slot]: { from, to: change.to } }, late: forget };
+    }
     case 'complete':
       return { kind, held: seen, outcome, ...ending };
     case 'release':
-      return { kind, held: seen, forget, ...ending };
+      return { kind, held: seen, forget, dueAt, ...ending };
     case 'doubt':
-      return { kind, seen, examinedBy: outcome, expiresAt: ending.expiresAt };
+      return { kind, seen, examinedBy: outcome, expiresAt: ending.expiresAt, dueAt, effects };
     default: {
       const decided = { kind: 'resolve', seen, owner, fence, ...ending } as const;
       const note = forget ? {} : { resolvedBy: 'ops', resolvedWhy: 'because' };
