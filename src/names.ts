@@ -38,6 +38,30 @@ export const attribute = {
   dueAt: 'dueAt',
 } as const;
 
+/** Attributes of the items beside the records: permanent uniqueness, and the outbox. */
+export const companion = {
+  operation: 'operation',
+  /** Id of the record whose commit put it. */
+  record: 'record',
+  fingerprint: 'fingerprint',
+  /** What the committing handler calls the thing. */
+  reference: 'reference',
+  /** HTTP status of the first answer. */
+  status: 'status',
+  /** Epoch milliseconds. */
+  createdAt: 'createdAt',
+  /** The events of one commit, as JSON. */
+  events: 'events',
+  /** Epoch SECONDS; outbox items only. */
+  expiresAt: 'expiresAt',
+} as const;
+
+/** What ids of the items beside the records begin with: no operation's name does. A stream filter may name them. */
+export const companionPrefix = {
+  unique: '#unique#',
+  outbox: '#outbox#',
+} as const;
+
 /** What attribute names of the journal and of captured values begin with. The rest is the name the user gave. */
 export const prefix = {
   effect: 'effect#',
