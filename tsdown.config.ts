@@ -3,6 +3,7 @@ import { defineConfig, type UserConfig } from 'tsdown';
 const config: UserConfig = defineConfig({
   entry: {
     index: 'src/index.ts',
+    metrics: 'src/metrics.ts',
     outbox: 'src/outbox.ts',
     status: 'src/status.ts',
     sweeper: 'src/sweeper.ts',

@@ -81,3 +81,35 @@ export const environment = {
   /** `true` or `1` switches every adapter off: handlers run unprotected, no store call, no client. */
   disabled: 'LAMBDA_ONCE_DISABLED',
 } as const;
+
+/** CloudWatch metrics. What the runtime emits is what the alarms look at, by these names. */
+export const metric = {
+  namespace: 'LambdaOnce',
+  /** The one dimension; each metric is also emitted without any, over all operations. */
+  dimension: 'operation',
+  /** Counts of decisions. */
+  claims: 'Claims',
+  completions: 'Completions',
+  releases: 'Releases',
+  holds: 'Holds',
+  replays: 'Replays',
+  busy: 'Busy',
+  mismatches: 'Mismatches',
+  inDoubt: 'InDoubt',
+  refusals: 'Refusals',
+  bypasses: 'Bypasses',
+  notKept: 'NotKept',
+  leasesLost: 'LeasesLost',
+  storeFailures: 'StoreFailures',
+  completionFailures: 'CompletionFailures',
+  /** Counts of one sweep, zero when nothing is stuck. */
+  sweepExamined: 'SweepExamined',
+  sweepCompleted: 'SweepCompleted',
+  sweepReleased: 'SweepReleased',
+  sweepInDoubt: 'SweepInDoubt',
+  sweepSettling: 'SweepSettling',
+  sweepFailed: 'SweepFailed',
+  sweepTruncated: 'SweepTruncated',
+  /** Milliseconds. */
+  sweepOldestAge: 'SweepOldestAge',
+} as const;

@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { expect, test } from 'vitest';
 import * as main from '../../src/index.ts';
+import * as metrics from '../../src/metrics.ts';
 import * as outbox from '../../src/outbox.ts';
 import * as status from '../../src/status.ts';
 import * as sweeper from '../../src/sweeper.ts';
@@ -37,6 +38,7 @@ const values = {
     'snsKey',
     'sqsIdempotency',
   ],
+  'metrics.ts': ['emfMetrics'],
   'outbox.ts': ['eventBridgeSender', 'outboxHandler', 'snsSender', 'sqsSender'],
   'status.ts': ['statusHandler'],
   'sweeper.ts': ['sweepHandler'],
@@ -103,6 +105,7 @@ const types = {
     'ValueVerdict',
     'WriteAction',
   ],
+  'metrics.ts': ['MetricsOptions'],
   'outbox.ts': ['OutboxDelivery', 'OutboxEvent', 'OutboxOptions', 'Sender'],
   'status.ts': ['OperationStatus', 'StatusOptions'],
   'sweeper.ts': ['OpenRecord', 'SweepOptions', 'SweepReport'],
@@ -123,6 +126,7 @@ async function exportsOf(file: string): Promise<string[]> {
 
 test.each([
   ['index.ts', main],
+  ['metrics.ts', metrics],
   ['outbox.ts', outbox],
   ['status.ts', status],
   ['sweeper.ts', sweeper],
