@@ -1,7 +1,14 @@
 import { defineConfig, type UserConfig } from 'tsdown';
 
 const config: UserConfig = defineConfig({
-  entry: { index: 'src/index.ts', sweeper: 'src/sweeper.ts', testing: 'src/testing.ts' },
+  entry: {
+    index: 'src/index.ts',
+    metrics: 'src/metrics.ts',
+    outbox: 'src/outbox.ts',
+    status: 'src/status.ts',
+    sweeper: 'src/sweeper.ts',
+    testing: 'src/testing.ts',
+  },
   format: ['esm', 'cjs'],
   platform: 'node',
   target: 'node22',

@@ -7,6 +7,9 @@ const config: ViteUserConfig = defineConfig({
   resolve: {
     // the order matters: an alias also matches as a prefix
     alias: [
+      { find: 'lambda-once/metrics', replacement: source('metrics.ts') },
+      { find: 'lambda-once/outbox', replacement: source('outbox.ts') },
+      { find: 'lambda-once/status', replacement: source('status.ts') },
       { find: 'lambda-once/sweeper', replacement: source('sweeper.ts') },
       { find: 'lambda-once/testing', replacement: source('testing.ts') },
       { find: /^lambda-once$/, replacement: source('index.ts') },

@@ -44,6 +44,10 @@ export interface ErrorDetail {
   readonly id?: string;
   /** Status of the first answer, where it is known and the answer itself was not kept. */
   readonly originalStatus?: number;
+  /** What the handler that did it called the thing. */
+  readonly reference?: string;
+  /** When it was done, as ISO 8601. */
+  readonly appliedAt?: string;
   readonly cause?: unknown;
 }
 
@@ -63,6 +67,8 @@ export class IdempotencyError extends Error {
   readonly retryAfter?: number;
   readonly id?: string;
   readonly originalStatus?: number;
+  readonly reference?: string;
+  readonly appliedAt?: string;
 
   constructor(code: ErrorCode, message: string, detail: ErrorDetail = {}) {
     super(message, detail.cause === undefined ? undefined : { cause: detail.cause });
@@ -76,10 +82,40 @@ export class IdempotencyError extends Error {
     if (detail.retryAfter !== undefined) this.retryAfter = detail.retryAfter;
     if (detail.id !== undefined) this.id = detail.id;
     if (detail.originalStatus !== undefined) this.originalStatus = detail.originalStatus;
+    if (detail.reference !== undefined) this.reference = detail.reference;
+    if (detail.appliedAt !== undefined) this.appliedAt = detail.appliedAt;
   }
 }
 
 /** True for our error, whichever copy of the package made it. */
 export function isIdempotencyError(error: unknown): error is IdempotencyError {
   return error instanceof Error && error.name === 'IdempotencyError' && 'code' in error;
+}
+
+/**
+ * A condition of the caller's own failed in a commit: nothing was written, the claim is as it was, and another commit may follow.
+ * Decide by `name`, never by `instanceof`.
+ */
+export class CommitRefused extends Error {
+  /** Which of the writes. */
+  readonly index: number;
+  /** DynamoDB's code, such as `ConditionalCheckFailed`. */
+  readonly reason: string;
+  /** The item that stood in the way, where the write asked for it (`ReturnValuesOnConditionCheckFailure: 'ALL_OLD'`). */
+  readonly item: Readonly<Record<string, unknown>> | undefined;
+
+  constructor(index: number, reason: string, item: Readonly<Record<string, unknown>> | undefined) {
+    super(`commit: writes[${index}] was refused: ${reason}. Nothing was written.`);
+    this.name = 'CommitRefused';
+    this.index = index;
+    this.reason = reason;
+    this.item = item;
+    // an item is the user's data: for the handler to look at, not for a log
+    Object.defineProperty(this, 'item', { enumerable: false });
+  }
+}
+
+/** True for a {@link CommitRefused}, whichever copy of the package made it. */
+export function isCommitRefused(error: unknown): error is CommitRefused {
+  return error instanceof Error && error.name === 'CommitRefused' && 'index' in error;
 }

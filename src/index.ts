@@ -33,6 +33,7 @@ export type { NotKept, Outcome, Rejection } from './domain/outcome.ts';
 export type { OnceRecord } from './domain/record.ts';
 export type { Makers } from './engine/capture.ts';
 export type { Claim } from './engine/claim.ts';
+export type { CommitOptions, OutboxMessage } from './engine/commit.ts';
 export {
   defineEffect,
   type Effect,
@@ -44,11 +45,24 @@ export type { Observer, OnceEvent } from './engine/observe.ts';
 export type { LapsedClaim, OnLapse, OperationOptions, Reconcile, Reconciled } from './engine/options.ts';
 export type { LambdaContext } from './engine/request.ts';
 export type { FailureVerdict, ValueVerdict } from './engine/verdict.ts';
-export { type ErrorCode, type ErrorDetail, IdempotencyError, isIdempotencyError } from './errors.ts';
+export {
+  CommitRefused,
+  type ErrorCode,
+  type ErrorDetail,
+  IdempotencyError,
+  isCommitRefused,
+  isIdempotencyError,
+} from './errors.ts';
 export { claimOf } from './middleware/claim-of.ts';
 export { idempotency } from './middleware/idempotency.ts';
 export type { MiddyHooks, MiddyRequest } from './middleware/middy.ts';
 export { sqsIdempotency } from './middleware/sqs-idempotency.ts';
+export type { Attributes, WriteAction } from './store/commit.ts';
+export {
+  type ConditionalWrite,
+  type ConditionalWriteOptions,
+  conditionalWrite,
+} from './store/dynamo/conditional-write.ts';
 export { type DynamoClient, type DynamoStoreOptions, dynamoStore } from './store/dynamo/store.ts';
 export type { Lookup, LookupEffect, LookupQuery, Resolution } from './store/inspect.ts';
 export type { Store } from './store/store.ts';

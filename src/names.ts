@@ -38,6 +38,30 @@ export const attribute = {
   dueAt: 'dueAt',
 } as const;
 
+/** Attributes of the items beside the records: permanent uniqueness, and the outbox. */
+export const companion = {
+  operation: 'operation',
+  /** Id of the record whose commit put it. */
+  record: 'record',
+  fingerprint: 'fingerprint',
+  /** What the committing handler calls the thing. */
+  reference: 'reference',
+  /** HTTP status of the first answer. */
+  status: 'status',
+  /** Epoch milliseconds. */
+  createdAt: 'createdAt',
+  /** The events of one commit, as JSON. */
+  events: 'events',
+  /** Epoch SECONDS; outbox items only. */
+  expiresAt: 'expiresAt',
+} as const;
+
+/** What ids of the items beside the records begin with: no operation's name does. A stream filter may name them. */
+export const companionPrefix = {
+  unique: '#unique#',
+  outbox: '#outbox#',
+} as const;
+
 /** What attribute names of the journal and of captured values begin with. The rest is the name the user gave. */
 export const prefix = {
   effect: 'effect#',
@@ -56,4 +80,36 @@ export const environment = {
   table: 'LAMBDA_ONCE_TABLE',
   /** `true` or `1` switches every adapter off: handlers run unprotected, no store call, no client. */
   disabled: 'LAMBDA_ONCE_DISABLED',
+} as const;
+
+/** CloudWatch metrics. What the runtime emits is what the alarms look at, by these names. */
+export const metric = {
+  namespace: 'LambdaOnce',
+  /** The one dimension; each metric is also emitted without any, over all operations. */
+  dimension: 'operation',
+  /** Counts of decisions. */
+  claims: 'Claims',
+  completions: 'Completions',
+  releases: 'Releases',
+  holds: 'Holds',
+  replays: 'Replays',
+  busy: 'Busy',
+  mismatches: 'Mismatches',
+  inDoubt: 'InDoubt',
+  refusals: 'Refusals',
+  bypasses: 'Bypasses',
+  notKept: 'NotKept',
+  leasesLost: 'LeasesLost',
+  storeFailures: 'StoreFailures',
+  completionFailures: 'CompletionFailures',
+  /** Counts of one sweep, zero when nothing is stuck. */
+  sweepExamined: 'SweepExamined',
+  sweepCompleted: 'SweepCompleted',
+  sweepReleased: 'SweepReleased',
+  sweepInDoubt: 'SweepInDoubt',
+  sweepSettling: 'SweepSettling',
+  sweepFailed: 'SweepFailed',
+  sweepTruncated: 'SweepTruncated',
+  /** Milliseconds. */
+  sweepOldestAge: 'SweepOldestAge',
 } as const;

@@ -53,7 +53,7 @@ export function idempotent<Input, Result>(
     const work = (claim: Claim): unknown => run.call(this, input, claim);
     if (isSwitchedOff()) {
       operation.observe({ type: 'bypassed', operation: operation.name, reason: 'disabled' });
-      return (await work(unheldClaim(operation.name))) as Awaited<Result>;
+      return (await work(unheldClaim(operation))) as Awaited<Result>;
     }
     const request = await requestOf(operation, options, input, context);
     return outcomeOf(await runOnce(request, work)) as Awaited<Result>;

@@ -10,8 +10,8 @@ export type Seen = Pick<OnceRecord, 'id' | 'owner' | 'fence' | 'state'> & {
 /** The claim that its owner holds. */
 export type Held = Pick<OnceRecord, 'id' | 'owner' | 'fence'>;
 
-/** What a claim writes. */
-export type ClaimedRecord = OnceRecord & { readonly state: 'claimed' };
+/** What a claim writes; or, where there is no claim before the commit, the outcome itself. */
+export type ClaimedRecord = OnceRecord & { readonly state: 'claimed' | 'completed' };
 
 /** A text that takes another one's place, which is named: `undefined` where there was none. */
 export interface Change {
@@ -45,6 +45,8 @@ export type Transition =
     }
   /** The owner ends its claim with an outcome, also late, as long as nobody replaced it. */
   | ({ readonly kind: 'complete'; readonly held: Held; readonly outcome: string } & Ending)
+  /** The owner has committed; middlewares have changed the answer since. */
+  | { readonly kind: 'amend'; readonly held: Held; readonly outcome: string }
   /** The owner ends its claim without an outcome. `forget` unbinds the key from the payload: nothing had run. */
   | ({
       readonly kind: 'release';
@@ -127,6 +129,8 @@ export function guardOf(transition: Update): Guard {
     }
     case 'complete':
       return { ...holderOf(transition.held), states: ['claimed', 'in-doubt'], effects: {}, values: {} };
+    case 'amend':
+      return { ...holderOf(transition.held), states: ['completed'], effects: {}, values: {} };
     case 'release':
       return { ...holderOf(transition.held), states: ['claimed'], effects: {}, values: {} };
     default:
@@ -143,21 +147,27 @@ function asSeen({ owner, fence, state, effects }: Seen): Omit<Guard, 'values'> {
   return { owner, fence, states: [state], effects: openEntries(effects) };
 }
 
+/** What a record does not take along into its next life. */
+const ofOneLife = [
+  'dueAt',
+  'endedAt',
+  'outcome',
+  'resolvedBy',
+  'resolvedWhy',
+  'doubtOf',
+  'asked',
+  'examinedBy',
+] as const;
+
 /** What an update writes, where its guard holds. */
 export function patchOf(transition: Update): Patch {
   switch (transition.kind) {
     case 'take-over': {
       const { record, effects } = transition;
-      const remove = [
-        'endedAt',
-        'outcome',
-        'resolvedBy',
-        'resolvedWhy',
-        'doubtOf',
-        'asked',
-        'examinedBy',
-      ] as const;
-      return { set: { ...record, effects }, remove };
+      return {
+        set: { ...record, effects },
+        remove: ofOneLife.filter((field) => record[field] === undefined),
+      };
     }
     case 'note': {
       const { effects, values } = transition;
@@ -167,6 +177,8 @@ export function patchOf(transition: Update): Patch {
       const { outcome, endedAt, expiresAt, effects } = transition;
       return { set: { state: 'completed', outcome, endedAt, expiresAt, effects }, remove: ['dueAt'] };
     }
+    case 'amend':
+      return { set: { outcome: transition.outcome }, remove: [] };
     case 'release': {
       const { endedAt, expiresAt, effects, forget, dueAt } = transition;
       const unbound = forget ? (['fingerprint'] as const) : [];
@@ -250,7 +262,7 @@ export function appliedByMe(transition: Transition, record: OnceRecord | undefin
   switch (transition.kind) {
     case 'claim':
     case 'take-over':
-      return record?.state === 'claimed' && heldBy(record, transition.record);
+      return record?.state === transition.record.state && heldBy(record, transition.record);
     case 'note': {
       const { effects, values } = patchOf(transition).set;
       return (
@@ -261,6 +273,7 @@ export function appliedByMe(transition: Transition, record: OnceRecord | undefin
       );
     }
     case 'complete':
+    case 'amend':
       return (
         record?.state === 'completed' &&
         heldBy(record, transition.held) &&

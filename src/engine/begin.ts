@@ -1,7 +1,7 @@
 import { judge } from '../domain/record.ts';
 import { isIdempotencyError } from '../errors.ts';
 import { type Begun, refuse, refuseBusy, refused, replay } from './answers.ts';
-import { type HeldClaim, heldClaim } from './claim.ts';
+import { type HeldClaim, heldClaim, unmadeClaim } from './claim.ts';
 import { answerOpen } from './open.ts';
 import { isReentrant } from './reentrance.ts';
 import { isTooLate, type Request } from './request.ts';
@@ -19,6 +19,7 @@ export async function begin(request: Request): Promise<Begun> {
   if (isTooLate(request)) {
     return refuse(request, 'lease-lost', 'Too little of the invocation is left to start.', { retryAfter: 1 });
   }
+  if (request.operation.claim === 'at-commit') return { kind: 'run', held: unmadeClaim(request) };
   try {
     return await contend(request, await claimAbsent(request));
   } catch (error) {

@@ -1,11 +1,15 @@
 import { randomBytes } from 'node:crypto';
 import { deriveKey, deriveUuid } from '../domain/derive.ts';
 import type { OnceRecord } from '../domain/record.ts';
+import { IdempotencyError } from '../errors.ts';
+import type { WriteAction } from '../store/commit.ts';
 import { capture, type Makers } from './capture.ts';
+import { type CommitOptions, type Committer, commit, commitUnheld } from './commit.ts';
 import type { Effect } from './effect.ts';
 import { type Holder, Journal } from './journal.ts';
+import type { Operation } from './operation.ts';
 import { type Performance, perform, performUnheld } from './perform.ts';
-import type { Request } from './request.ts';
+import { leaseUntil, type Request } from './request.ts';
 
 /** The right to run, as user code holds it: always the last argument of a handler. */
 export interface Claim {
@@ -56,6 +60,23 @@ export interface Claim {
   capture<Value>(name: string, make: () => Value | Promise<Value>): Promise<Value>;
   capture<Values extends Record<string, unknown>>(makers: Makers<Values>): Promise<Values>;
   /**
+   * The outcome and your own DynamoDB writes in one transaction, on the condition that the claim still holds: all of it happens or
+   * nothing. Return what it returns: `return claim.commit(response, [{ Put: { TableName, Item } }])`. Up to 99 writes, 4 MB.
+   *
+   * Failure semantics: there is no window between the effect and the outcome. A reply that is lost is settled by repeating the same
+   * transaction or by reading the record; when that fails too the error is `store`, never success. After a condition of your own
+   * failed, nothing is written and the claim is as it was: answer, or commit something else.
+   *
+   * @throws CommitRefused for a condition of your own, with its index and item; IdempotencyError `already-applied` when a
+   * `unique` reference was committed before by the same request, `key-reused` when by another, `lease-lost`, `in-doubt` while an
+   * effect is open, `input-invalid` for a response or a write that cannot be, `store`
+   */
+  commit<Response>(
+    response: Response,
+    writes: readonly WriteAction[],
+    options?: CommitOptions,
+  ): Promise<Response>;
+  /**
    * Aborts when the lease is over: from then on somebody else may run. In the handler's seat also when Middy's early
    * timeout fires.
    */
@@ -66,6 +87,8 @@ export interface Claim {
 export interface HeldClaim extends Holder {
   readonly claim: Claim;
   readonly journal: Journal;
+  /** How the handler's commit ended the claim, if it did. */
+  readonly committer: Committer;
   /** When a sweep is due, as the claim wrote it. */
   readonly dueAt: number | undefined;
   /** Stops the lease's timer. */
@@ -78,12 +101,15 @@ export function newOwner(): string {
 }
 
 /** The claim that a record, won by us, stands for. */
-export function heldClaim(request: Request, record: OnceRecord): HeldClaim {
+export function heldClaim(request: Request, record: OnceRecord, isClaimed = true): HeldClaim {
   const { operation, identity, signal } = request;
   const { id, owner, fence, attempt } = record;
   const lease = leaseSignal(record.leaseUntil - operation.store.now(), signal);
   const holder: Holder = { id, owner, fence, leaseUntil: record.leaseUntil, request };
   const journal = new Journal(holder, record);
+  const committer: Committer = { holder, journal, attempt, isClaimed, ending: undefined, tries: 0 };
+  const inAClaim = <Result>(what: string, call: () => Promise<Result>): Promise<Result> =>
+    isClaimed ? journal.guard(call()) : Promise.reject(unclaimed(what));
   const claim: Claim = {
     id,
     operation: operation.name,
@@ -94,26 +120,48 @@ export function heldClaim(request: Request, record: OnceRecord): HeldClaim {
     held: true,
     ...derivedFrom(id),
     perform: performing((what) =>
-      journal.guard(perform(holder, journal, what, { attempt, signal: lease.signal })),
+      inAClaim('perform', () => perform(holder, journal, what, { attempt, signal: lease.signal })),
     ),
-    capture: capturing((makers) => journal.guard(capture(id, journal, makers))),
+    capture: capturing((makers) => inAClaim('capture', () => capture(id, journal, makers))),
+    commit: (response, writes, options = {}) => journal.guard(commit(committer, response, writes, options)),
     get signal() {
       return lease.signal();
     },
   };
-  return { ...holder, dueAt: record.dueAt, claim, journal, done: () => lease.stop() };
+  return { ...holder, dueAt: record.dueAt, claim, journal, committer, done: () => lease.stop() };
+}
+
+/** The claim of an operation that makes none before its commit: nobody else knows of it yet. */
+export function unmadeClaim(request: Request): HeldClaim {
+  const { id, operation } = request;
+  const now = operation.store.now();
+  const expiresAt = 0;
+  const record = {
+    id,
+    owner: newOwner(),
+    fence: now,
+    attempt: 1,
+    claimedAt: now,
+    leaseUntil: leaseUntil(request, now),
+  };
+  return heldClaim(request, { ...record, state: 'claimed', expiresAt }, false);
+}
+
+function unclaimed(what: string): IdempotencyError {
+  const message = `claim.${what} needs a claim before it: an operation with claim: 'at-commit' makes none.`;
+  return new IdempotencyError('options', message);
 }
 
 /**
  * What a handler that runs unprotected gets in the claim's place, so that it needs no second way to be written. Its tokens
  * are of this one run: nothing tells a retry of it from another intent.
  */
-export function unheldClaim(operation: string): Claim {
+export function unheldClaim(operation: Operation): Claim {
   const { signal } = new AbortController();
   const parent = newOwner();
   return {
     id: '',
-    operation,
+    operation: operation.name,
     scope: '',
     key: '',
     fence: 0,
@@ -122,6 +170,7 @@ export function unheldClaim(operation: string): Claim {
     ...derivedFrom(parent),
     perform: performing((what) => performUnheld(parent, what, signal)),
     capture: capturing(makeAll),
+    commit: (response, writes, options = {}) => commitUnheld(operation, parent, response, writes, options),
     signal,
   };
 }

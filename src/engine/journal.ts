@@ -19,8 +19,8 @@ export interface Holder {
 /** Refusals of one write in a row, each answered by what stands there: more means that somebody else writes as us. */
 const maximumRounds = 4;
 
-/** What a caller can do something about: try again. The rest is for whoever wrote the handler. */
-const refusals: ReadonlySet<ErrorCode> = new Set(['store', 'lease-lost']);
+/** What a caller can do something about. The rest is for whoever wrote the handler. */
+const refusals: ReadonlySet<ErrorCode> = new Set(['store', 'lease-lost', 'already-applied', 'key-reused']);
 
 /**
  * What one attempt knows of its record's journal, and its writes into it. Every write is fenced and names the text it

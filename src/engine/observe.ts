@@ -54,7 +54,7 @@ export type OnceEvent =
   /** The store failed: why is in the error's message, for the operator. After the handler ran it changes no answer. */
   | (Subject & {
       readonly type: 'store-failed';
-      readonly at: 'claim' | 'complete' | 'release' | 'doubt' | 'journal';
+      readonly at: 'claim' | 'complete' | 'release' | 'doubt' | 'journal' | 'commit';
       readonly error: IdempotencyError;
     });
 

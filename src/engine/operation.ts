@@ -31,6 +31,7 @@ export interface Operation {
   readonly skew: number;
   readonly wait: number;
   readonly onLapse: LapseRule;
+  readonly claim: 'first' | 'at-commit';
   readonly classify: ((result: unknown) => ValueVerdict) | undefined;
   readonly onFailure: ((error: unknown) => FailureVerdict) | undefined;
   readonly observe: Observer;
@@ -70,6 +71,7 @@ const rules: Record<keyof OperationOptions<unknown>, Rule> = {
   skew: isDuration({ milliseconds: 0 }, { minutes: 1 }),
   wait: isDuration({ milliseconds: 0 }, { minutes: 15 }),
   onLapse: isOnLapse,
+  claim: isWord('first', 'at-commit'),
   classify: isFunction,
   onFailure: either(isWord('release', 'record', 'hold'), isFunction),
   observe: isFunction,
@@ -95,6 +97,7 @@ export function defineOperation<Result>(
     lease: options.lease === undefined ? undefined : length(options.lease),
     skew: length(options.skew ?? defaults.skew),
     wait: length(options.wait ?? { milliseconds: 0 }),
+    claim: options.claim ?? 'first',
     onLapse: lapseRule(options.onLapse ?? 'hold'),
     classify: options.classify as Operation['classify'],
     onFailure: failureRule(options.onFailure),

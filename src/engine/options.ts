@@ -69,6 +69,14 @@ export interface OperationOptions<Result> {
    */
   readonly onLapse?: OnLapse<Result> | undefined;
   /**
+   * When the key is claimed:
+   * - `'first'` (default): before the handler runs, so that at most one runs at a time;
+   * - `'at-commit'`: not before the handler's `claim.commit`, whose one transaction puts the outcome if there is none yet. One round
+   *   trip in all, nothing to sweep. Duplicates may run at once, and all but one write nothing and get the winner's answer. Only
+   *   where the handler's effects are DynamoDB writes of that commit; it has to return with one.
+   */
+  readonly claim?: 'first' | 'at-commit' | undefined;
+  /**
    * What a returned result does with the claim. Default: a result with a `statusCode` completes when it is 2xx, 3xx or
    * a deliberate 4xx, is released on 401, 403, 409, 423, 425, 429 and 5xx, and holds on 408; any other result
    * completes. With a `reconcile` of your own a 5xx holds. A 5xx is never stored, whatever this says.

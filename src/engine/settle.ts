@@ -1,10 +1,19 @@
 import { toMilliseconds } from '../domain/duration.ts';
 import { closed } from '../domain/journal.ts';
-import type { Outcome } from '../domain/outcome.ts';
+import { decodeOutcome, type Outcome } from '../domain/outcome.ts';
 import { expirySeconds, judge, type OnceRecord } from '../domain/record.ts';
 import { isIdempotencyError } from '../errors.ts';
-import { type Answered, refuse, refuseBusy, refused, refuseInDoubt, replay } from './answers.ts';
+import {
+  type Answered,
+  refuse,
+  refuseBusy,
+  refused,
+  refuseInDoubt,
+  replay,
+  replayOutcome,
+} from './answers.ts';
 import type { HeldClaim } from './claim.ts';
+import type { Ending } from './commit.ts';
 import { defaultSettleAfter } from './effect.ts';
 import { encodeFor, reportCompleted } from './encode.ts';
 import { persist } from './persist.ts';
@@ -27,6 +36,12 @@ export async function settle(
   verdict: Verdict = verdictOf(held.request.operation, ended),
 ): Promise<Settled> {
   try {
+    const { ending } = held.committer;
+    // what stands is what was committed, whatever its handler did afterwards
+    if (ending?.kind === 'committed' && ended.kind === 'thrown') {
+      held.done();
+      return replayOutcome(held.request, decodeOutcome(ending.outcome));
+    }
     const settled = await carryOut(held, ended, verdict);
     return ended.kind === 'thrown' && settled.kind === 'own'
       ? (refusal(held, ended.error) ?? settled)
@@ -118,6 +133,10 @@ function outcomeOf(ended: Ended): Outcome {
  * effect has happened.
  */
 export async function complete(held: HeldClaim, outcome: Outcome): Promise<Settled> {
+  const { ending, isClaimed } = held.committer;
+  if (ending?.kind === 'committed') return amend(held, outcome, ending);
+  if (ending?.kind === 'standing') return stands(held, ending.answered);
+  if (!isClaimed) return uncommitted(held);
   if (held.journal.isOpen()) return doubt(held, undefined);
   held.done();
   const { operation } = held.request;
@@ -142,10 +161,49 @@ export async function complete(held: HeldClaim, outcome: Outcome): Promise<Settl
   return { kind: 'own', verdict: 'complete' };
 }
 
+/** The answer was committed; where middlewares have changed it since, what left is what replays. */
+async function amend(
+  held: HeldClaim,
+  outcome: Outcome,
+  committed: Extract<Ending, { kind: 'committed' }>,
+): Promise<Settled> {
+  held.done();
+  const encoded = encodeFor(held.request.operation, outcome);
+  if (encoded.kind === 'kept' && encoded.text !== committed.outcome) {
+    const transition = { kind: 'amend', held: committed.held, outcome: encoded.text } as const;
+    await persist(held.request, 'complete', transition);
+  }
+  return { kind: 'own', verdict: 'complete' };
+}
+
+/** Nothing to write: it was committed, or there never was a claim. */
+function leave(held: HeldClaim, verdict: 'release' | 'hold'): Settled {
+  const { ending } = held.committer;
+  if (ending?.kind === 'standing') return stands(held, ending.answered);
+  held.done();
+  return { kind: 'own', verdict: ending === undefined ? verdict : 'complete' };
+}
+
+/** Somebody else committed first: everybody gets that answer. */
+function stands(held: HeldClaim, answered: Answered): Settled {
+  held.done();
+  return answered;
+}
+
+/** Nothing was written, so nothing keeps a duplicate from running: that must not look like success. */
+function uncommitted(held: HeldClaim): Settled {
+  held.done();
+  const { operation } = held.request;
+  const message = `The handler of "${operation.name}" returned without claim.commit, which claim: 'at-commit' asks for.`;
+  process.emitWarning(`lambda-once: ${message}`);
+  return refuse(held.request, 'options', message);
+}
+
 /** Ends the claim without an outcome: the next delivery runs. `forget` when nothing had run. */
 export async function release(held: HeldClaim, reason: string, forget = false): Promise<Settled> {
-  const { journal, request } = held;
+  const { journal, request, committer } = held;
   if (journal.running.size > 0) return hold(held, 'an effect is still running');
+  if (committer.ending !== undefined || !committer.isClaimed) return leave(held, 'release');
   held.done();
   const { operation } = request;
   const now = operation.store.now();
@@ -159,6 +217,9 @@ export async function release(held: HeldClaim, reason: string, forget = false): 
     dueAt: journal.hasOpen() ? now + operation.skew + journal.settlesIn(defaultSettling) : undefined,
   });
   if (written === 'failed') return { kind: 'own', verdict: 'release' };
+  const standing = written.kind === 'refused' ? written.record : undefined;
+  // a commit whose reply was lost has landed after all
+  if (standing?.state === 'completed' && standing.owner === held.owner) return replay(request, standing);
   const subject = { operation: operation.name, id: held.id };
   if (written.kind === 'refused') operation.observe({ ...subject, type: 'lease-lost', at: 'release' });
   else operation.observe({ ...subject, type: 'released', reason });
@@ -167,6 +228,8 @@ export async function release(held: HeldClaim, reason: string, forget = false): 
 
 /** Leaves the claim to its lease: the effect may still be happening, or may have happened. */
 export function hold(held: HeldClaim, reason: string): Settled {
+  const { ending, isClaimed } = held.committer;
+  if (ending !== undefined || !isClaimed) return leave(held, 'hold');
   held.done();
   const { operation } = held.request;
   operation.observe({ type: 'held', operation: operation.name, id: held.id, reason });

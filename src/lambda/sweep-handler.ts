@@ -5,7 +5,9 @@ import { harmless, type Observer } from '../engine/observe.ts';
 import { isOnLapse, isStore, lapseRule } from '../engine/operation.ts';
 import type { OnLapse } from '../engine/options.ts';
 import type { LambdaContext } from '../engine/request.ts';
+import { metric } from '../names.ts';
 import type { Store } from '../store/store.ts';
+import { emfLine } from './emf.ts';
 import { type SweepReport, sweepAll } from './sweep-pass.ts';
 
 /** Options of {@link sweepHandler}. */
@@ -23,7 +25,8 @@ export interface SweepOptions {
   readonly concurrency?: number | undefined;
   /** Told of every question and its answer. */
   readonly observe?: Observer | undefined;
-  /** Given the report of each pass, also of an empty one. Default: one line of JSON on standard output. */
+  /** Given the report of each pass, also of an empty one. Default: one line of JSON on standard
+   * output, in CloudWatch's embedded metric format. */
   readonly log?: ((report: SweepReport) => void) | undefined;
 }
 
@@ -88,6 +91,17 @@ export function sweepHandler(
     sweepAll(known, concurrency, context, (report) => contain('log', () => log(report)));
 }
 
+/** The report, and CloudWatch metrics with it: zeros too, so that an alarm has data when nothing is stuck. */
 function logLine(report: SweepReport): void {
-  console.log(JSON.stringify({ 'lambda-once': 'sweep', ...report }));
+  const measured = {
+    [metric.sweepExamined]: report.examined,
+    [metric.sweepCompleted]: report.completed,
+    [metric.sweepReleased]: report.released,
+    [metric.sweepInDoubt]: report.inDoubt,
+    [metric.sweepSettling]: report.settling,
+    [metric.sweepFailed]: report.failed,
+    [metric.sweepTruncated]: report.truncated ? 1 : 0,
+    [metric.sweepOldestAge]: report.oldestAge,
+  };
+  console.log(emfLine(measured, Date.now(), { 'lambda-once': 'sweep', ...report }));
 }

@@ -48,7 +48,7 @@ export function idempotency<Event = HttpEvent, Context = LambdaContext, Result =
 
   async function idempotencyBefore(request: MiddyRequest<Event, Context>): Promise<void> {
     const admitted = await admit(http, request.event, request.context);
-    if (admitted.kind === 'bypass') return lend(request.context, unheldClaim(http.operation.name));
+    if (admitted.kind === 'bypass') return lend(request.context, unheldClaim(http.operation));
     const { sent } = admitted;
     const refuse = (error: IdempotencyError): never => {
       businesses.set(request, { kind: 'refused', error, sent });

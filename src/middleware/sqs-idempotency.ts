@@ -78,7 +78,7 @@ function passThrough<Item, Context>(
 ): void {
   operation.observe({ type: 'bypassed', operation: operation.name, reason: 'disabled' });
   // an event of another source is none of our business when we are switched off
-  if (Array.isArray(records)) for (const record of records) lend(record, unheldClaim(operation.name));
+  if (Array.isArray(records)) for (const record of records) lend(record, unheldClaim(operation));
 }
 
 function merged<Item, Context>(

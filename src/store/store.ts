@@ -1,5 +1,7 @@
+import type { Unique } from '../domain/companion.ts';
 import type { OnceRecord } from '../domain/record.ts';
 import type { Transition } from '../domain/transition.ts';
+import type { Commit, Committed } from './commit.ts';
 import type { Lookup, LookupQuery, Resolution } from './inspect.ts';
 
 /** How a conditional write ended. `record` is what stands there now, as far as the engine told. */
@@ -23,6 +25,10 @@ export interface StoreDriver {
   /** Epoch milliseconds. Every decision of the engine uses this clock. */
   now(): number;
   write(transition: Transition, limits: CallLimits): Promise<Written>;
+  /** One transaction: all of it or nothing. After a failure it is not known whether it landed. */
+  commit(commit: Commit, limits: CallLimits): Promise<Committed>;
+  /** The item of a business reference, read strongly. */
+  unique(id: string, limits: CallLimits): Promise<Unique | undefined>;
   read(id: string, limits: CallLimits): Promise<OnceRecord | undefined>;
   /**
    * What a sweep should look at: ids of records that are due at `before` (epoch milliseconds), page by page, also pages

@@ -93,7 +93,9 @@ describe.each(Object.keys(adapters))('P14: %s refuses at construction', (adapter
     'P14: the unknown option %s, and says which are known',
     (name) => {
       expect(message({ [name]: secret })).toMatch(
-        new RegExp(`^${adapter}: unknown option "${name}"; known options: classify, .*lease, .*wait\\.$`),
+        new RegExp(
+          `^${adapter}: unknown option "${name}"; known options: claim, classify, .*lease, .*wait\\.$`,
+        ),
       );
     },
   );

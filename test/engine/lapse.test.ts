@@ -206,10 +206,10 @@ describe('own lease first', () => {
   test('the signal of a claim without a lease left is aborted from the start', async () => {
     const once = idempotent(
       async (_input: object, claim) => {
-        await new Promise((resolve) => setTimeout(resolve, 30));
+        await new Promise((resolve) => setTimeout(resolve, 600));
         return claim.signal.aborted;
       },
-      { store: (await freshTable()).store(), operation: 'pay', key: () => 'k', lease: { milliseconds: 10 } },
+      { store: (await freshTable()).store(), operation: 'pay', key: () => 'k', lease: { milliseconds: 500 } },
     );
     expect(await once({})).toBe(true);
   });

@@ -55,6 +55,7 @@ export function aimedAt(record: OnceRecord): Record<Transition['kind'], Transiti
     claim: { kind: 'claim', now: start, record: claimOn(record.id) },
     'take-over': { kind: 'take-over', seen: record, record: claimOn(record.id) },
     complete: { kind: 'complete', held: record, outcome: '1v"mine"', ...ended },
+    amend: { kind: 'amend', held: record, outcome: '1v"amended"' },
     release: { kind: 'release', held: record, forget: false, ...ended },
     doubt: { kind: 'doubt', seen: record, examinedBy: 'sweeper', expiresAt: ended.expiresAt },
     note: { kind: 'note', held: record, effects: { charge: { from: undefined, to: '1{"state":"void"}' } } },

@@ -21,6 +21,7 @@ import {
 const expected: Record<Exclude<Transition['kind'], 'claim'>, Record<State, Written['kind']>> = {
   'take-over': { claimed: 'applied', completed: 'applied', released: 'applied', 'in-doubt': 'applied' },
   complete: { claimed: 'applied', completed: 'refused', released: 'refused', 'in-doubt': 'applied' },
+  amend: { claimed: 'refused', completed: 'applied', released: 'refused', 'in-doubt': 'refused' },
   release: { claimed: 'applied', completed: 'refused', released: 'applied-before', 'in-doubt': 'refused' },
   doubt: { claimed: 'applied', completed: 'applied', released: 'applied', 'in-doubt': 'applied' },
   resolve: { claimed: 'applied', completed: 'applied', released: 'applied', 'in-doubt': 'applied' },

@@ -1,6 +1,9 @@
 import { readFile } from 'node:fs/promises';
 import { expect, test } from 'vitest';
 import * as main from '../../src/index.ts';
+import * as metrics from '../../src/metrics.ts';
+import * as outbox from '../../src/outbox.ts';
+import * as status from '../../src/status.ts';
 import * as sweeper from '../../src/sweeper.ts';
 import * as testing from '../../src/testing.ts';
 
@@ -8,10 +11,12 @@ import * as testing from '../../src/testing.ts';
 
 const values = {
   'index.ts': [
+    'CommitRefused',
     'IdempotencyError',
     'attributeKey',
     'bodyKey',
     'claimOf',
+    'conditionalWrite',
     'deduplicationKey',
     'defaultDeniedHeaders',
     'defineEffect',
@@ -26,24 +31,32 @@ const values = {
     'idempotentSqs',
     'idempotentStream',
     'imageKey',
+    'isCommitRefused',
     'isIdempotencyError',
     'messageIdKey',
     'scheduleKey',
     'snsKey',
     'sqsIdempotency',
   ],
+  'metrics.ts': ['emfMetrics'],
+  'outbox.ts': ['eventBridgeSender', 'outboxHandler', 'snsSender', 'sqsSender'],
+  'status.ts': ['statusHandler'],
   'sweeper.ts': ['sweepHandler'],
   'testing.ts': ['createOnceTable', 'memoryStore'],
 };
 
 const types = {
   'index.ts': [
+    'Attributes',
     'BatchOptions',
     'BatchResponse',
     'BodySelection',
     'BusinessKey',
     'Claim',
     'ClaimedHandler',
+    'CommitOptions',
+    'ConditionalWrite',
+    'ConditionalWriteOptions',
     'Duration',
     'DynamoClient',
     'DynamoRecordLike',
@@ -75,6 +88,7 @@ const types = {
     'OnceEvent',
     'OnceRecord',
     'OperationOptions',
+    'OutboxMessage',
     'Outcome',
     'Reconcile',
     'ReconcileContext',
@@ -89,7 +103,11 @@ const types = {
     'StreamOptions',
     'StreamRecordLike',
     'ValueVerdict',
+    'WriteAction',
   ],
+  'metrics.ts': ['MetricsOptions'],
+  'outbox.ts': ['OutboxDelivery', 'OutboxEvent', 'OutboxOptions', 'Sender'],
+  'status.ts': ['OperationStatus', 'StatusOptions'],
   'sweeper.ts': ['OpenRecord', 'SweepOptions', 'SweepReport'],
   'testing.ts': ['CreateOnceTableOptions', 'MemoryStoreOptions'],
 };
@@ -108,6 +126,9 @@ async function exportsOf(file: string): Promise<string[]> {
 
 test.each([
   ['index.ts', main],
+  ['metrics.ts', metrics],
+  ['outbox.ts', outbox],
+  ['status.ts', status],
   ['sweeper.ts', sweeper],
   ['testing.ts', testing],
 ] as const)('P10: %s exports these values and these types, and nothing else', async (file, module) => {

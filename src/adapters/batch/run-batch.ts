@@ -123,7 +123,7 @@ async function failureOf<Item, Context>(
       return identity;
     case 'unprotected':
       operation.observe({ type: 'bypassed', operation: operation.name, reason: 'disabled' });
-      await handler(record, context, unheldClaim(operation.name));
+      await handler(record, context, unheldClaim(operation));
       return undefined;
     case 'request':
       return asFailure(

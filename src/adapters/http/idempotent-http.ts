@@ -41,7 +41,7 @@ export function idempotentHttp<Event = HttpEvent, Context = LambdaContext, Resul
   const http = defineHttpOperation('idempotentHttp', options);
   return async function once(event: Event, context: Context, middy?: unknown): Promise<Result | HttpAnswer> {
     const admitted = await admit(http, event, context, signalOf(middy));
-    if (admitted.kind === 'bypass') return handler(event, context, unheldClaim(http.operation.name));
+    if (admitted.kind === 'bypass') return handler(event, context, unheldClaim(http.operation));
     if (admitted.kind === 'refused') return answerHttp(http, admitted.sent, admitted) as HttpAnswer;
     const ended = await runOnce(admitted.request, (claim) => handler(event, context, claim));
     return answerHttp(http, admitted.sent, ended) as Result;

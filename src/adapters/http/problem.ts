@@ -32,6 +32,8 @@ export function problem(error: IdempotencyError, style: ProblemStyle, inMultiVal
     detail: error.detail,
     code: error.code,
     ...(error.originalStatus !== undefined && { originalStatus: error.originalStatus }),
+    ...(error.reference !== undefined && { reference: error.reference }),
+    ...(error.appliedAt !== undefined && { appliedAt: error.appliedAt }),
   };
   return { statusCode: status, ...headersIn(headers, inMultiValues), body: JSON.stringify(body) };
 }

@@ -4,19 +4,23 @@ import {
   type DynamoDBClientConfig,
   GetItemCommand,
   PutItemCommand,
+  TransactWriteItemsCommand,
   UpdateItemCommand,
 } from '@aws-sdk/client-dynamodb';
+import type { Unique } from '../../domain/companion.ts';
 import { checkOptions, isText, oneOf } from '../../domain/options.ts';
 import type { OnceRecord } from '../../domain/record.ts';
 import { appliedByMe, type Transition, targetOf } from '../../domain/transition.ts';
 import { IdempotencyError } from '../../errors.ts';
 import { environment } from '../../names.ts';
+import type { Commit, Committed } from '../commit.ts';
 import { withInspection } from '../inspect.ts';
 import type { CallLimits, DuePage, Store, Written } from '../store.ts';
 import { duePages, type Listed } from './due.ts';
 import { storeFailure } from './failure.ts';
 import { type Item, toRecord } from './item.ts';
 import { readRequest, writeRequest } from './requests.ts';
+import { readCancellation, toUnique, transaction } from './transact.ts';
 
 /** What an engine answers, in the parts that are read. */
 interface Answer extends Listed {
@@ -117,7 +121,29 @@ export function dynamoStore(options: DynamoStoreOptions = {}): Store {
     }
   }
 
-  return withInspection({ now: options.now ?? Date.now, read, write, due });
+  async function commit(given: Commit, limits: CallLimits): Promise<Committed> {
+    const table = tableName();
+    const built = await transaction(table, given);
+    try {
+      await send(new TransactWriteItemsCommand(built.input), limits);
+      return { kind: 'applied' };
+    } catch (error) {
+      const committed = await readCancellation(error, given, built, (id) => read(id, limits));
+      if (committed === undefined) throw storeFailure(error, table);
+      return committed;
+    }
+  }
+
+  async function unique(id: string, limits: CallLimits): Promise<Unique | undefined> {
+    const table = tableName();
+    try {
+      return toUnique((await send(new GetItemCommand(readRequest(table, id)), limits)).Item);
+    } catch (error) {
+      throw storeFailure(error, table);
+    }
+  }
+
+  return withInspection({ now: options.now ?? Date.now, read, write, due, commit, unique });
 }
 
 function buildClient({ endpoint, region }: DynamoStoreOptions): DynamoDBClient {
