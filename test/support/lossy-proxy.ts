@@ -16,6 +16,11 @@ export type Fault =
   | 'deny'
   /** A 500 of the service. */
   | 'fail'
+  /** TransactionInProgressException, IdempotentParameterMismatchException. */
+  | 'in-progress'
+  | 'mismatch'
+  /** TransactionCanceledException, with this code for our own record and None for the rest. */
+  | { readonly cancel: string }
   /** The engine sees it this many milliseconds late, the sender long gone or not. */
   | { readonly delay: number }
   /** The engine carries it out at once; the answer comes this many milliseconds late. */
@@ -39,7 +44,11 @@ export interface LossyProxy {
   /** The same without reads: an engine that returns no items needs some. */
   readonly writes: () => string[];
   /** The next `times` requests of an operation suffer. Faults of one operation queue up. */
-  on(operation: 'PutItem' | 'UpdateItem' | 'GetItem', fault: Fault, times?: number): void;
+  on(
+    operation: 'PutItem' | 'UpdateItem' | 'GetItem' | 'TransactWriteItems',
+    fault: Fault,
+    times?: number,
+  ): void;
   /** Drops all faults and forgets what was seen. */
   readonly heal: () => void;
   readonly stop: () => Promise<void>;
@@ -49,6 +58,12 @@ const errors = {
   throttle: [400, 'com.amazonaws.dynamodb.v20120810#ProvisionedThroughputExceededException', 'Slow down'],
   deny: [400, 'com.amazon.coral.service#AccessDeniedException', 'User: arn:aws:sts::1:x is not authorized'],
   fail: [500, 'com.amazonaws.dynamodb.v20120810#InternalServerError', 'Internal server error'],
+  'in-progress': [400, 'com.amazonaws.dynamodb.v20120810#TransactionInProgressException', 'In progress'],
+  mismatch: [
+    400,
+    'com.amazonaws.dynamodb.v20120810#IdempotentParameterMismatchException',
+    'Other parameters',
+  ],
 } as const;
 
 /** Starts a proxy before an engine. */
@@ -65,7 +80,9 @@ export async function startLossyProxy(upstream: string): Promise<LossyProxy> {
     const body = JSON.parse(bytes.toString() || '{}') as Record<string, unknown>;
     requests.push({ operation, headers: incoming.headers, body, ...(fault !== undefined && { fault }) });
     if (fault === 'reset') return void incoming.socket.destroy();
-    if (fault === 'throttle' || fault === 'deny' || fault === 'fail') return refuse(outgoing, errors[fault]);
+    if (typeof fault === 'string' && fault in errors)
+      return refuse(outgoing, errors[fault as keyof typeof errors]);
+    if (typeof fault === 'object' && 'cancel' in fault) return cancel(outgoing, fault.cancel, body);
     if (typeof fault === 'object' && 'delay' in fault) await pause(fault.delay);
     const { status, headers, text } = await forward(upstream, incoming, bytes);
     if (fault === 'drop-reply') return void incoming.socket.destroy();
@@ -122,6 +139,15 @@ async function forward(
     headers: { 'content-type': 'application/x-amz-json-1.0' },
     text: await answer.text(),
   };
+}
+
+/** As DynamoDB answers: one reason for each item, in their order. */
+function cancel(outgoing: ServerResponse, code: string, { TransactItems }: Record<string, unknown>): void {
+  const items = TransactItems as unknown[];
+  const CancellationReasons = items.map((_item, index) => ({ Code: index === 0 ? code : 'None' }));
+  const headers = { 'content-type': 'application/x-amz-json-1.0' };
+  const __type = 'com.amazonaws.dynamodb.v20120810#TransactionCanceledException';
+  outgoing.writeHead(400, headers).end(JSON.stringify({ __type, message: 'cancelled', CancellationReasons }));
 }
 
 function refuse(outgoing: ServerResponse, [status, type, message]: readonly [number, string, string]): void {
