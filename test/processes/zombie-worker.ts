@@ -1,7 +1,7 @@
 import { defineEffect, dynamoStore, idempotent, isIdempotencyError, type Store } from '../../src/index.ts';
 
 /** What a process is about to do when it is stopped. */
-export type Act = 'complete' | 'release' | 'capture' | 'begin' | 'run' | 'reference' | 'done';
+export type Act = 'commit' | 'complete' | 'release' | 'capture' | 'begin' | 'run' | 'reference' | 'done';
 
 export interface Orders {
   readonly endpoint: string;
@@ -43,7 +43,9 @@ async function work({ endpoint, tableName, act }: Orders): Promise<void> {
   const table = dynamoStore({ endpoint, tableName, region: 'us-east-1' });
   const once = idempotent(
     async (_input: object, claim) => {
-      if (['capture', 'begin', 'complete', 'release'].includes(act)) await pause();
+      if (['capture', 'begin', 'complete', 'release', 'commit'].includes(act)) await pause();
+      if (act === 'commit')
+        return claim.commit('zombie', [{ Put: { TableName: tableName, Item: { id: 'zombie' } } }]);
       if (act === 'release') throw new Error('a passing failure');
       if (act === 'capture') return claim.capture('at', () => 'zombie');
       return act === 'complete' ? 'zombie' : claim.perform(effect, {});

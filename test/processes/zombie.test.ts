@@ -49,6 +49,7 @@ function successor(store: Store): (input: object) => Promise<string> {
 
 test.each<[Act, string, number]>([
   ['complete', 'successor', 0],
+  ...(inject('engine').transactions ? [['commit', 'successor', 0] as [Act, string, number]] : []),
   ['release', 'a passing failure', 0],
   ['capture', 'lease-lost', 0],
   ['begin', 'lease-lost', 0],

@@ -13,7 +13,7 @@ import type { LossyProxy } from './lossy-proxy.ts';
 import { engineClient, freshTable, type TestTable } from './table.ts';
 
 /** dynalite knows no transactions: what needs one is left out there, and says so. */
-export const transactional = inject('engine').transactions ? test : test.skip;
+export const transactional: typeof test = inject('engine').transactions ? test : (test.skip as typeof test);
 if (!inject('engine').transactions)
   console.log(`${inject('engine').kind} has no transactions: tests that need one are skipped`);
 

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { committedOnce } from './committing.ts';
 import { askedByTheRetry, askedByTheSweeper } from './paying.ts';
 import { type Scene, Stage } from './scene.ts';
 import { shippedOnce } from './shipping.ts';
@@ -122,6 +123,7 @@ export const story: readonly Scene[] = [
   killedAndRerun,
   askedByTheRetry,
   askedByTheSweeper,
+  committedOnce,
   afterRetention,
   shippedOnce,
 ];
