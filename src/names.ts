@@ -85,8 +85,10 @@ export const environment = {
 /** CloudWatch metrics. What the runtime emits is what the alarms look at, by these names. */
 export const metric = {
   namespace: 'LambdaOnce',
-  /** The one dimension; each metric is also emitted without any, over all operations. */
-  dimension: 'operation',
+  /** Name of the table: two stages in one account are told apart by it. */
+  tableDimension: 'table',
+  /** Name of the operation; each metric is also emitted without it, over all operations. */
+  operationDimension: 'operation',
   /** Counts of decisions. */
   claims: 'Claims',
   completions: 'Completions',
@@ -112,4 +114,7 @@ export const metric = {
   sweepTruncated: 'SweepTruncated',
   /** Milliseconds. */
   sweepOldestAge: 'SweepOldestAge',
+  /** What the engine says about the table, which it counts again every six hours. */
+  tableItems: 'TableItems',
+  tableBytes: 'TableBytes',
 } as const;

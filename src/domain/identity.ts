@@ -15,6 +15,14 @@ export function recordId({ operation, scope, key }: Identity): string {
   return `${operation}#${digestOf([operation, scope, key]).toString('base64url')}`;
 }
 
+/**
+ * Who sends, for counting replays by client: 12 characters of the scope's digest, which nobody reads the scope out of. None where an
+ * operation has no scope.
+ */
+export function clientOf({ scope }: Identity): string | undefined {
+  return scope === 'none' ? undefined : digestOf(['client', scope]).toString('base64url').slice(0, 12);
+}
+
 /** The operation's name out of a record id. */
 export function operationOf(id: string): string {
   return id.slice(0, id.lastIndexOf('#'));

@@ -2,7 +2,7 @@ import { decodeOutcome, type Outcome } from '../domain/outcome.ts';
 import type { OnceRecord } from '../domain/record.ts';
 import { type ErrorCode, type ErrorDetail, IdempotencyError } from '../errors.ts';
 import type { HeldClaim } from './claim.ts';
-import type { Request } from './request.ts';
+import { clientIn, type Request } from './request.ts';
 
 /** An answer that does not come from running: the first one's, or a refusal. */
 export type Answered =
@@ -35,7 +35,14 @@ export function replayOutcome(request: Request, outcome: Outcome): Answered {
       detail,
     );
   }
-  operation.observe({ type: 'replayed', operation: operation.name, id, outcome: outcome.kind });
+  const { kind } = outcome;
+  operation.observe({
+    type: 'replayed',
+    operation: operation.name,
+    id,
+    outcome: kind,
+    ...clientIn(request),
+  });
   if (outcome.kind === 'rejection') return { kind: 'replay', outcome };
   // what a sweeper or a person stored has not been through the operation's own form yet
   return { kind: 'replay', outcome: { ...outcome, value: operation.storedForm(outcome.value) } };

@@ -8,13 +8,17 @@ interface Subject {
   readonly id: string;
 }
 
-/** Every decision, as a closed union. Metrics and logs hang on it. */
+/**
+ * Every decision, as a closed union. Metrics and logs hang on it. `client` tells whose keys these are by a digest of the scope, so that
+ * replays can be counted by client.
+ */
 export type OnceEvent =
   /** A handler is about to run. `from` is what the claim found: nothing, or a record it took over. */
   | (Subject & {
       readonly type: 'claimed';
       readonly from: 'absent' | 'released' | 'lapsed' | 'in-doubt';
       readonly attempt: number;
+      readonly client?: string;
     })
   | (Subject & { readonly type: 'completed'; readonly outcome: 'value' | 'rejection' })
   /** Completed, but the answer cannot be stored; duplicates get `outcome-not-kept`. */
@@ -24,7 +28,11 @@ export type OnceEvent =
   /** Left to the lease: the effect may still be happening. */
   | (Subject & { readonly type: 'held'; readonly reason: string })
   /** A duplicate got the first answer. */
-  | (Subject & { readonly type: 'replayed'; readonly outcome: 'value' | 'rejection' })
+  | (Subject & {
+      readonly type: 'replayed';
+      readonly outcome: 'value' | 'rejection';
+      readonly client?: string;
+    })
   /** A duplicate waited for the winner, and how long. */
   | (Subject & { readonly type: 'waited'; readonly milliseconds: number })
   /** Answered without running: busy, mismatch, in doubt, store down, malformed key. */

@@ -1,4 +1,4 @@
-import { type Identity, recordId } from '../domain/identity.ts';
+import { clientOf, type Identity, recordId } from '../domain/identity.ts';
 import { longestQuestion } from './ask.ts';
 import type { Operation } from './operation.ts';
 
@@ -43,6 +43,12 @@ export function newRequest(
   const deadline = deadlineOf(context, operation.store.now());
   const request = { operation, identity, id: recordId(identity), fingerprint, deadline };
   return signal === undefined ? request : { ...request, signal };
+}
+
+/** Who sent it, as events tell. */
+export function clientIn({ identity }: Request): { readonly client?: string } {
+  const client = clientOf(identity);
+  return client === undefined ? {} : { client };
 }
 
 /** When the invocation ends. Zero is a value; a missing or senseless number is not. */

@@ -2,7 +2,7 @@ import { openEntries } from '../domain/journal.ts';
 import { expirySeconds, nextFence, type OnceRecord, type Texts } from '../domain/record.ts';
 import type { ClaimedRecord, Transition } from '../domain/transition.ts';
 import { newOwner } from './claim.ts';
-import { callLimits, leaseUntil, type Request } from './request.ts';
+import { callLimits, clientIn, leaseUntil, type Request } from './request.ts';
 
 /** What an attempt to write a claim found: it is ours, or this record stands in the way. */
 export type Found = { readonly kind: 'won'; readonly record: OnceRecord } | Standing;
@@ -70,7 +70,15 @@ async function writeClaim(
   try {
     const written = await operation.store.write(transition, callLimits(request));
     if (written.kind === 'refused') return { kind: 'standing', record: written.record, asOf };
-    operation.observe({ type: 'claimed', operation: operation.name, id, from, attempt: record.attempt });
+    const { attempt } = record;
+    operation.observe({
+      type: 'claimed',
+      operation: operation.name,
+      id,
+      from,
+      attempt,
+      ...clientIn(request),
+    });
     return { kind: 'won', record };
   } catch (error) {
     await withdraw(request, transition);

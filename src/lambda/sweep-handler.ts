@@ -6,7 +6,7 @@ import { isOnLapse, isStore, lapseRule } from '../engine/operation.ts';
 import type { OnLapse } from '../engine/options.ts';
 import type { LambdaContext } from '../engine/request.ts';
 import { metric } from '../names.ts';
-import type { Store } from '../store/store.ts';
+import type { Store, TableSize } from '../store/store.ts';
 import { emfLine } from './emf.ts';
 import { type SweepReport, sweepAll } from './sweep-pass.ts';
 
@@ -26,7 +26,7 @@ export interface SweepOptions {
   /** Told of every question and its answer. */
   readonly observe?: Observer | undefined;
   /** Given the report of each pass, also of an empty one. Default: one line of JSON on standard
-   * output, in CloudWatch's embedded metric format. */
+   * output, in CloudWatch's embedded metric format, with the size of the table where the role may ask for it. */
   readonly log?: ((report: SweepReport) => void) | undefined;
 }
 
@@ -80,19 +80,28 @@ export function sweepHandler(
   options: SweepOptions,
 ): (event?: unknown, context?: LambdaContext) => Promise<SweepReport> {
   checkOptions('sweepHandler', options, rules, ['store']);
-  const { store, effects = [], operations = {}, concurrency = 5, observe, log = logLine } = options;
+  const { store, effects = [], operations = {}, concurrency = 5, observe, log } = options;
   const known = {
     store,
     effects: new Map(effects.map((effect) => [effect.name, effect])),
     operations: new Map(Object.entries(operations).map(([name, onLapse]) => [name, lapseRule(onLapse)])),
     observe: harmless(observe),
   };
-  return async (_event, context) =>
-    sweepAll(known, concurrency, context, (report) => contain('log', () => log(report)));
+  return async (_event, context) => {
+    const size = log === undefined ? await sizeOf(store) : undefined;
+    return sweepAll(known, concurrency, context, (report) =>
+      contain('log', () => (log === undefined ? logLine(report, size) : log(report))),
+    );
+  };
+}
+
+/** A size that cannot be had, or not soon, is left out: it is no reason not to sweep. */
+async function sizeOf(store: Store): Promise<TableSize | undefined> {
+  return store.size?.({ budget: 1000 }).catch(() => undefined);
 }
 
 /** The report, and CloudWatch metrics with it: zeros too, so that an alarm has data when nothing is stuck. */
-function logLine(report: SweepReport): void {
+function logLine(report: SweepReport, size: TableSize | undefined): void {
   const measured = {
     [metric.sweepExamined]: report.examined,
     [metric.sweepCompleted]: report.completed,
@@ -102,6 +111,7 @@ function logLine(report: SweepReport): void {
     [metric.sweepFailed]: report.failed,
     [metric.sweepTruncated]: report.truncated ? 1 : 0,
     [metric.sweepOldestAge]: report.oldestAge,
+    ...(size !== undefined && { [metric.tableItems]: size.items, [metric.tableBytes]: size.bytes }),
   };
   console.log(emfLine(measured, Date.now(), { 'lambda-once': 'sweep', ...report }));
 }

@@ -35,6 +35,14 @@ export interface StoreDriver {
    * without any. It may be behind the table, so each record is read again before anything is decided.
    */
   due(before: number, limits: CallLimits): AsyncIterable<DuePage>;
+  /** How large the table is, where that is known. It may be hours old; nothing is decided by it. */
+  size?(limits: CallLimits): Promise<TableSize>;
+}
+
+/** What the engine says about the whole table. */
+export interface TableSize {
+  readonly items: number;
+  readonly bytes: number;
 }
 
 /** One page of what is due. `scan`: the table has no sweep index, so every item was read. */

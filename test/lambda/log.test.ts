@@ -25,9 +25,25 @@ test('W05: an empty pass logs a report of zeros, in one line of JSON, so that an
   expect(JSON.parse(String(line))).toMatchObject({ 'lambda-once': 'sweep', ...nothing, ...zeros });
 });
 
+test('the line tells the size of the table, as the engine counts it; a size that cannot be had stops nothing', async () => {
+  const { store } = inMemory();
+  await sweepHandler({ store: { ...store, size: async () => ({ items: 12, bytes: 3456 }) } })();
+  const denied = async (): Promise<never> => Promise.reject(new Error('AccessDenied'));
+  expect(await sweepHandler({ store: { ...store, size: denied } })()).toEqual(nothing);
+  const [known, unknown] = lines().map((line) => JSON.parse(String(line)));
+  expect(known).toMatchObject({ [metric.tableItems]: 12, [metric.tableBytes]: 3456 });
+  expect(JSON.stringify(known._aws)).toContain(metric.tableBytes);
+  expect(unknown).not.toHaveProperty(metric.tableItems);
+});
+
 test('W05: an empty table on the engine is the same', async () => {
   expect(await sweepHandler({ store: (await freshTable()).store() })()).toEqual(nothing);
-  expect(JSON.parse(String(lines()[0]))).toMatchObject({ 'lambda-once': 'sweep', ...nothing, ...zeros });
+  expect(JSON.parse(String(lines()[0]))).toMatchObject({
+    'lambda-once': 'sweep',
+    ...nothing,
+    ...zeros,
+    [metric.tableItems]: 0,
+  });
 });
 
 test('W03: the line of a pass with open records has id, age and why, in one line, and never the key', async () => {

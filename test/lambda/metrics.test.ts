@@ -1,6 +1,6 @@
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { idempotent } from '../../src/index.ts';
-import { emfMetrics } from '../../src/metrics.ts';
+import { emfMetrics, type MetricsOptions } from '../../src/metrics.ts';
 import { metric } from '../../src/names.ts';
 import { memoryStore } from '../../src/testing.ts';
 
@@ -16,9 +16,9 @@ interface Line {
 }
 
 /** An operation whose decisions become lines. */
-function observed() {
+function observed(options: MetricsOptions = {}) {
   const lines: Line[] = [];
-  const observe = emfMetrics({ write: (line) => lines.push(JSON.parse(line) as Line) });
+  const observe = emfMetrics({ ...options, write: (line) => lines.push(JSON.parse(line) as Line) });
   const pay = idempotent(async ({ id }: { id: string; amount: number }) => id, {
     store: memoryStore(),
     operation: 'pay',
@@ -44,5 +44,44 @@ test('each decision is one line, counted by operation and over all, and tells no
     expect(line.operation).toBe('pay');
     for (const { Name, Unit } of metrics?.Metrics ?? []) expect([line[Name], Unit]).toEqual([1, 'Count']);
   }
+  expect(JSON.stringify(lines)).not.toContain('ann@');
+});
+
+test('C05: with a table the metrics count for it, by operation and over all', async () => {
+  const { pay, lines } = observed({ table: 'once-prod' });
+  await pay({ id: 'a', amount: 1 });
+  for (const { table, _aws } of lines) {
+    expect(table).toBe('once-prod');
+    const [metrics] = _aws.CloudWatchMetrics;
+    expect(metrics?.Dimensions).toEqual([['table', 'operation'], ['table']]);
+  }
+});
+
+test('C05: the table is the one that the environment names, unless told', async () => {
+  vi.stubEnv('LAMBDA_ONCE_TABLE', 'once-stage');
+  const [named, told] = [observed(), observed({ table: 'once-prod' })];
+  await named.pay({ id: 'a', amount: 1 });
+  await told.pay({ id: 'a', amount: 1 });
+  vi.unstubAllEnvs();
+  expect([named.lines[0]?.table, told.lines[0]?.table]).toEqual(['once-stage', 'once-prod']);
+});
+
+test('first runs and replays tell whose they are by a digest: the same client the same, nobody else', async () => {
+  const lines: Line[] = [];
+  const observe = emfMetrics({ write: (line) => lines.push(JSON.parse(line) as Line) });
+  const pay = idempotent(async ({ id }: { id: string; tenant: string }) => id, {
+    store: memoryStore(),
+    operation: 'pay',
+    scope: ({ tenant }) => tenant,
+    key: ({ id }) => id,
+    observe,
+  });
+  for (const tenant of ['ann@example.com', 'ann@example.com', 'bob@example.com'])
+    await pay({ id: '1', tenant });
+  const told = lines.filter(({ type }) => type === 'claimed' || type === 'replayed');
+  expect(told.map(({ type }) => type)).toEqual(['claimed', 'replayed', 'claimed']);
+  const [first, again, other] = told.map(({ client }) => client);
+  expect(first).toMatch(/^[\w-]{12}$/);
+  expect([again === first, other === first]).toEqual([true, false]);
   expect(JSON.stringify(lines)).not.toContain('ann@');
 });

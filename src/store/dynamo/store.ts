@@ -1,5 +1,6 @@
 import {
   type ConditionalCheckFailedException,
+  DescribeTableCommand,
   DynamoDBClient,
   type DynamoDBClientConfig,
   GetItemCommand,
@@ -15,7 +16,7 @@ import { IdempotencyError } from '../../errors.ts';
 import { environment } from '../../names.ts';
 import type { Commit, Committed } from '../commit.ts';
 import { withInspection } from '../inspect.ts';
-import type { CallLimits, DuePage, Store, Written } from '../store.ts';
+import type { CallLimits, DuePage, Store, TableSize, Written } from '../store.ts';
 import { duePages, type Listed } from './due.ts';
 import { storeFailure } from './failure.ts';
 import { type Item, toRecord } from './item.ts';
@@ -25,6 +26,7 @@ import { readCancellation, toUnique, transaction } from './transact.ts';
 /** What an engine answers, in the parts that are read. */
 interface Answer extends Listed {
   readonly Item?: Item;
+  readonly Table?: { readonly ItemCount?: number; readonly TableSizeBytes?: number };
 }
 
 /** A client of the user's own, plain or document: only `send` is used, with commands that carry plain attributes. */
@@ -143,7 +145,12 @@ export function dynamoStore(options: DynamoStoreOptions = {}): Store {
     }
   }
 
-  return withInspection({ now: options.now ?? Date.now, read, write, due, commit, unique });
+  async function size(limits: CallLimits): Promise<TableSize> {
+    const { Table } = await send(new DescribeTableCommand({ TableName: tableName() }), limits);
+    return { items: Table?.ItemCount ?? 0, bytes: Table?.TableSizeBytes ?? 0 };
+  }
+
+  return withInspection({ now: options.now ?? Date.now, read, write, due, commit, unique, size });
 }
 
 function buildClient({ endpoint, region }: DynamoStoreOptions): DynamoDBClient {
