@@ -7,6 +7,7 @@ const config: ViteUserConfig = defineConfig({
   resolve: {
     // the order matters: an alias also matches as a prefix
     alias: [
+      { find: 'lambda-once/cdk', replacement: fileURLToPath(new URL('lib/index.ts', import.meta.url)) },
       { find: 'lambda-once/metrics', replacement: source('metrics.ts') },
       { find: 'lambda-once/outbox', replacement: source('outbox.ts') },
       { find: 'lambda-once/status', replacement: source('status.ts') },

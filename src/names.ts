@@ -80,6 +80,12 @@ export const environment = {
   table: 'LAMBDA_ONCE_TABLE',
   /** `true` or `1` switches every adapter off: handlers run unprotected, no store call, no client. */
   disabled: 'LAMBDA_ONCE_DISABLED',
+  /** Where the prebuilt relay sends: one of a queue's URL, a topic's ARN and a bus's name. */
+  outboxQueue: 'LAMBDA_ONCE_OUTBOX_QUEUE',
+  outboxTopic: 'LAMBDA_ONCE_OUTBOX_TOPIC',
+  outboxBus: 'LAMBDA_ONCE_OUTBOX_BUS',
+  /** What the relay tells a bus as `source`. Default `lambda-once`. */
+  outboxSource: 'LAMBDA_ONCE_OUTBOX_SOURCE',
 } as const;
 
 /** CloudWatch metrics. What the runtime emits is what the alarms look at, by these names. */
