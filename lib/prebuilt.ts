@@ -1,9 +1,18 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Duration, RemovalPolicy } from 'aws-cdk-lib';
-import { Architecture, Code, Function as LambdaFunction, Runtime } from 'aws-cdk-lib/aws-lambda';
+import {
+  Architecture,
+  Code,
+  Function as LambdaFunction,
+  Runtime,
+  RuntimeFamily,
+} from 'aws-cdk-lib/aws-lambda';
 import { LogGroup, type RetentionDays } from 'aws-cdk-lib/aws-logs';
 import type { Construct } from 'constructs';
+
+/** By name, since the constant is younger than the oldest `aws-cdk-lib` that the constructs work with. */
+const runtime: Runtime = new Runtime('nodejs24.x', RuntimeFamily.NODEJS);
 
 /** What a prebuilt function may differ in. */
 export interface Prebuilt {
@@ -28,7 +37,7 @@ export function prebuiltFunction(
   return new LambdaFunction(scope, id, {
     code: Code.fromAsset(assetDirectory(name)),
     handler: 'index.handler',
-    runtime: Runtime.NODEJS_22_X,
+    runtime,
     architecture: Architecture.ARM_64,
     memorySize: 256,
     logGroup,

@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { CfnOutput, Duration, RemovalPolicy, Stack, type StackProps } from 'aws-cdk-lib';
+import { AccessLogFormat } from 'aws-cdk-lib/aws-apigateway';
 import { HttpApi, HttpMethod, HttpStage, LogGroupLogDestination } from 'aws-cdk-lib/aws-apigatewayv2';
 import { HttpLambdaAuthorizer, HttpLambdaResponseType } from 'aws-cdk-lib/aws-apigatewayv2-authorizers';
 import { HttpLambdaIntegration } from 'aws-cdk-lib/aws-apigatewayv2-integrations';
@@ -14,6 +15,7 @@ import { OnceOutbox } from './once-outbox.ts';
 import { OnceQueueConsumer } from './once-queue-consumer.ts';
 import { OnceSweeper } from './once-sweeper.ts';
 import { OnceTable } from './once-table.ts';
+import { acknowledgeRules } from './shop-rules.ts';
 
 /** Options of {@link ShopStack}. */
 export interface ShopStackProps extends StackProps {
@@ -84,6 +86,9 @@ export class ShopStack extends Stack {
     this.#output('shipFunction', ship.functionName);
     this.#output('payLogs', pay.logGroup.logGroupName);
     this.#output('sweepLogs', sweep.logGroup.logGroupName);
+
+    const deadLetters = [shipping, outbox, sweeper].map(({ deadLetterQueue }) => deadLetterQueue);
+    acknowledgeRules({ functions: [...this.functions, outbox.relay], deadLetters, once, sweep, ship });
   }
 
   #api(authorize: LambdaFunction, pay: LambdaFunction, status: LambdaFunction): void {
@@ -104,7 +109,10 @@ export class ShopStack extends Stack {
       stageName: '$default',
       autoDeploy: true,
       throttle: { rateLimit: 100, burstLimit: 200 },
-      accessLogSettings: { destination: new LogGroupLogDestination(this.#logs('ApiLogs')) },
+      accessLogSettings: {
+        destination: new LogGroupLogDestination(this.#logs('ApiLogs')),
+        format: AccessLogFormat.jsonWithStandardFields(),
+      },
     });
     this.#output('apiId', api.apiId);
     this.#output('url', `${stage.url}payments`);
@@ -113,7 +121,7 @@ export class ShopStack extends Stack {
   #function(id: string, file: string, environment: Record<string, string> = {}): LambdaFunction {
     const fn = new NodejsFunction(this, id, {
       entry: join(import.meta.dirname, `../examples/shop/${file}.ts`),
-      runtime: Runtime.NODEJS_22_X,
+      runtime: Runtime.NODEJS_24_X,
       architecture: Architecture.ARM_64,
       memorySize: 512,
       timeout: Duration.seconds(10),
