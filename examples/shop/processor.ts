@@ -33,7 +33,8 @@ export async function find(reference: string): Promise<Charge | undefined> {
     new QueryCommand({
       TableName,
       ConsistentRead: true,
-      KeyConditionExpression: 'reference = :reference',
+      KeyConditionExpression: '#reference = :reference',
+      ExpressionAttributeNames: { '#reference': 'reference' }, // a reserved word
       ExpressionAttributeValues: { ':reference': reference },
     }),
   );

@@ -2,9 +2,10 @@ import { deriveKey } from '../domain/derive.ts';
 import { type Begun, decodeEntry, doneWith, encodeEntry, openEntries, partsOf } from '../domain/journal.ts';
 import { decodeOutcome, type Outcome } from '../domain/outcome.ts';
 import type { OnceRecord, Texts } from '../domain/record.ts';
-import { ask } from './ask.ts';
+import { ask, invalidAnswer } from './ask.ts';
 import type { AnyEffect, ReconcileContext } from './effect.ts';
 import { encodeResult } from './encode.ts';
+import type { OnceEvent } from './observe.ts';
 
 /** How long one question may take and by whose clock it is judged. */
 export interface Terms {
@@ -22,7 +23,8 @@ export type Decision =
   | { readonly kind: 'absent' }
   /** Absent, but what was sent last may still arrive: it counts from `from` on, in epoch milliseconds. */
   | { readonly kind: 'settling'; readonly from: number }
-  | { readonly kind: 'unknown' | 'failed' };
+  | { readonly kind: 'unknown' }
+  | { readonly kind: 'failed'; readonly error: string };
 
 /** Why an operation stays open. `no-effect`: nobody here knows an effect of that name. */
 export type Undecided = 'settling' | 'unknown' | 'failed' | 'no-effect';
@@ -32,11 +34,21 @@ export interface Examined {
   /** The entries of those that have happened. */
   readonly found: Texts;
   /** The worst of what is still open; absent where everything is decided. */
-  readonly undecided?: { readonly why: Undecided; readonly effect?: string; readonly from?: number };
+  readonly undecided?: Open;
+}
+
+/** What is still open, and what is known of it. */
+export interface Open {
+  readonly why: Undecided;
+  readonly effect?: string;
+  /** Epoch milliseconds; `settling` only. */
+  readonly from?: number;
+  /** The name of the error; `failed` only. */
+  readonly error?: string;
 }
 
 /** Told of each answer. */
-export type Report = (effect: string, verdict: Decision['kind']) => void;
+export type Report = (effect: string, decision: Decision) => void;
 
 /**
  * Asks about every open effect of a record, all at once. Whoever retries, and the sweeper, do it by this one function. It
@@ -51,7 +63,7 @@ export async function examine(
   report: Report,
 ): Promise<Examined> {
   const found: Record<string, string> = {};
-  const undecided: NonNullable<Examined['undecided']>[] = [];
+  const undecided: Open[] = [];
   const questions = Object.entries(openEntries(record.effects)).map(async ([slot, text]) => {
     const { name } = partsOf(slot);
     const effect = effectOf(name);
@@ -62,15 +74,28 @@ export async function examine(
       return;
     }
     const decision = await decide(effect, { id: record.id, slot, entry }, terms);
-    report(name, decision.kind);
+    report(name, decision);
     if (decision.kind === 'found') found[slot] = decision.text;
-    else if (decision.kind === 'settling')
-      undecided.push({ why: 'settling', effect: name, from: decision.from });
-    else if (decision.kind !== 'absent') undecided.push({ why: decision.kind, effect: name });
+    else if (decision.kind !== 'absent') undecided.push({ ...openBy(decision), effect: name });
   });
   await Promise.all(questions);
   const worst = undecided.find(({ why }) => why !== 'settling') ?? latest(undecided);
   return worst === undefined ? { found } : { found, undecided: worst };
+}
+
+/** Why it is still open, and what the answer says besides. */
+export function openBy(verdict: Exclude<Decision, { kind: 'found' | 'absent' }>): Open {
+  const { kind: why } = verdict;
+  if (why === 'settling') return { why, from: verdict.from };
+  return why === 'failed' ? { why, error: verdict.error } : { why };
+}
+
+/** What an observer is told of an answer. */
+export function verdictOf(
+  verdict: Pick<Decision, 'kind'> & { readonly error?: string },
+): Pick<Extract<OnceEvent, { type: 'reconciled' }>, 'verdict' | 'error'> {
+  const { kind, error } = verdict;
+  return { verdict: kind, ...(error !== undefined && { error }) };
 }
 
 function latest<Settling extends { readonly from?: number }>(all: readonly Settling[]): Settling | undefined {
@@ -97,9 +122,12 @@ export async function decide(
   const isSettled = settledFrom < now();
   const asked = await ask((signal) => effect.reconcile(input, contextOf(id, slot, entry, signal)), within());
   if (asked === 'absent') return isSettled ? { kind: 'absent' } : { kind: 'settling', from: settledFrom + 1 };
-  if (typeof asked === 'string') return { kind: asked };
+  if (asked === 'unknown') return { kind: 'unknown' };
+  if ('failed' in asked) return { kind: 'failed', error: asked.failed };
   const text = doneEntry(entry, { kind: 'value', value: asked.found });
-  return text === undefined ? { kind: 'failed' } : { kind: 'found', value: asked.found, text };
+  return text === undefined
+    ? { kind: 'failed', error: invalidAnswer.failed }
+    : { kind: 'found', value: asked.found, text };
 }
 
 /** The entry of an effect that has happened; `undefined` for a server error, which says that it has not. */

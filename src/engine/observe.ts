@@ -58,6 +58,8 @@ export type OnceEvent =
       readonly type: 'reconciled';
       readonly verdict: 'found' | 'absent' | 'settling' | 'unknown' | 'failed';
       readonly effect?: string;
+      /** The name of what a failed question threw. */
+      readonly error?: string;
     })
   /** The store failed: why is in the error's message, for the operator. After the handler ran it changes no answer. */
   | (Subject & {

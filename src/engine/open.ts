@@ -5,7 +5,7 @@ import { type Answered, refuseInDoubt, replayOutcome } from './answers.ts';
 import { newOwner } from './claim.ts';
 import { knownEffect } from './effects-known.ts';
 import { encodeFor, reportCompleted } from './encode.ts';
-import { type Examined, examine } from './examine.ts';
+import { type Examined, examine, verdictOf } from './examine.ts';
 import { askOperation, lapsedClaim } from './reconcile.ts';
 import { callLimits, questionTime, type Request } from './request.ts';
 import { type Found, takeOver } from './write-claim.ts';
@@ -48,7 +48,8 @@ async function examineEffects(request: Request, record: OnceRecord): Promise<Exa
     record,
     (effect) => knownEffect(operation, effect) ?? 'later',
     { now: () => store.now(), skew, within: () => questionTime(request) },
-    (effect, verdict) => observe({ type: 'reconciled', operation: name, id, verdict, effect }),
+    (effect, decision) =>
+      observe({ type: 'reconciled', operation: name, id, ...verdictOf(decision), effect }),
   );
 }
 
@@ -63,7 +64,7 @@ async function reconcile(
   if (onLapse.kind !== 'reconcile') return leaveInDoubt(request, record, { found });
   const terms = { now: () => store.now(), skew, within: () => questionTime(request) };
   const verdict = await askOperation(onLapse, lapsedClaim(record, name, identity), record, terms);
-  observe({ type: 'reconciled', operation: name, id, verdict: verdict.kind });
+  observe({ type: 'reconciled', operation: name, id, ...verdictOf(verdict) });
   switch (verdict.kind) {
     case 'found':
       return completeFound(request, record, verdict.value, found);

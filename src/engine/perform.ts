@@ -9,7 +9,7 @@ import { contain } from './contain.ts';
 import type { AnyEffect, RunContext } from './effect.ts';
 import { registerPerformed } from './effects-known.ts';
 import { encodeResult } from './encode.ts';
-import { decide, doneEntry } from './examine.ts';
+import { decide, doneEntry, verdictOf } from './examine.ts';
 import { type Holder, type Journal, leaseLost } from './journal.ts';
 import { fromRejection, toRejection } from './rejection.ts';
 import { questionTime } from './request.ts';
@@ -111,7 +111,7 @@ async function takeUp(step: Step, entry: Begun): Promise<unknown> {
     type: 'reconciled',
     operation: name,
     id: holder.id,
-    verdict: decision.kind,
+    ...verdictOf(decision),
     effect: effect.name,
   });
   if (decision.kind === 'absent') return begin(step);
@@ -261,7 +261,7 @@ async function resultOf(step: Step, entry: Extract<Entry, { state: 'done' }>): P
     (signal) => effect.reconcile(input, { ...known, signal }),
     questionTime(holder.request),
   );
-  if (typeof asked === 'object') return asked.found;
+  if (typeof asked === 'object' && 'found' in asked) return asked.found;
   const message = `The effect "${step.slot}" was done; its result was not kept.`;
   throw new IdempotencyError('outcome-not-kept', message, { id: holder.id });
 }

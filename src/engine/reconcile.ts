@@ -13,7 +13,8 @@ export type OperationVerdict =
   | { readonly kind: 'absent' }
   /** Absent, but what was sent last may still arrive: it counts from `from` on, in epoch milliseconds. */
   | { readonly kind: 'settling'; readonly from: number }
-  | { readonly kind: 'unknown' | 'failed' };
+  | { readonly kind: 'unknown' }
+  | { readonly kind: 'failed'; readonly error: string };
 
 /**
  * Asks about a whole operation: whoever retries, and the sweeper, by this one function. Absent counts only when the lease
@@ -30,7 +31,9 @@ export async function askOperation(
   const isSettled = settledFrom < now();
   const asked = await ask(() => reconcile(claim), within());
   if (asked === 'absent') return isSettled ? { kind: 'absent' } : { kind: 'settling', from: settledFrom + 1 };
-  return typeof asked === 'string' ? { kind: asked } : { kind: 'found', value: asked.found };
+  if (asked === 'unknown') return { kind: 'unknown' };
+  if ('failed' in asked) return { kind: 'failed', error: asked.failed };
+  return { kind: 'found', value: asked.found };
 }
 
 /** A record as `reconcile` sees it. Scope and key are known to whoever retries, not to the sweeper. */

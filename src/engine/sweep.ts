@@ -2,10 +2,19 @@ import { toMilliseconds } from '../domain/duration.ts';
 import { operationOf } from '../domain/identity.ts';
 import { expirySeconds, nextFence, type OnceRecord, type Texts } from '../domain/record.ts';
 import type { CallLimits, Written } from '../store/store.ts';
+import { invalidAnswer } from './ask.ts';
 import { newOwner } from './claim.ts';
 import type { AnyEffect } from './effect.ts';
 import { encodeSafely } from './encode.ts';
-import { type Examined, examine, type Terms, type Undecided } from './examine.ts';
+import {
+  type Examined,
+  examine,
+  type Open,
+  openBy,
+  type Terms,
+  type Undecided,
+  verdictOf,
+} from './examine.ts';
 import type { Observer } from './observe.ts';
 import type { LapseRule, Operation } from './operation.ts';
 import { askOperation, lapsedClaim } from './reconcile.ts';
@@ -35,6 +44,7 @@ export type Swept =
       readonly record: OnceRecord;
       readonly why: Reason;
       readonly effect?: string | undefined;
+      readonly error?: string | undefined;
     }
   /** Somebody else was at it: its owner, a retry, another sweeper. */
   | { readonly kind: 'skipped' };
@@ -106,7 +116,8 @@ async function examineEffects(sweep: Sweep, record: OnceRecord, terms: Terms): P
     record,
     (name) => sweep.effects.get(name),
     terms,
-    (effect, verdict) => sweep.observe({ type: 'reconciled', operation, id, verdict, effect }),
+    (effect, decision) =>
+      sweep.observe({ type: 'reconciled', operation, id, ...verdictOf(decision), effect }),
   );
 }
 
@@ -120,17 +131,16 @@ async function reconcile(
   const { id } = record;
   const operation = operationOf(id);
   const verdict = await askOperation(rule, lapsedClaim(record, operation), record, terms);
-  sweep.observe({ type: 'reconciled', operation, id, verdict: verdict.kind });
+  sweep.observe({ type: 'reconciled', operation, id, ...verdictOf(verdict) });
   switch (verdict.kind) {
     case 'found':
       return complete(sweep, record, found, verdict.value);
     case 'absent':
       return release(sweep, record, found, 'it did not happen');
     case 'settling':
-      return leave(sweep, record, found, { why: 'settling', from: verdict.from });
     case 'unknown':
     case 'failed':
-      return leave(sweep, record, found, { why: verdict.kind });
+      return leave(sweep, record, found, openBy(verdict));
     default:
       return verdict satisfies never;
   }
@@ -138,7 +148,8 @@ async function reconcile(
 
 async function complete(sweep: Sweep, record: OnceRecord, found: Texts, value: unknown): Promise<Swept> {
   const encoded = encodeSafely({ kind: 'value', value });
-  if (encoded.kind === 'server-error') return leave(sweep, record, found, { why: 'failed' });
+  if (encoded.kind === 'server-error')
+    return leave(sweep, record, found, { why: 'failed', error: invalidAnswer.failed });
   const outcome = { to: 'completed', outcome: encoded.text, resolvedWhy: 'it happened' } as const;
   const written = await resolve(sweep, record, found, outcome);
   return written.kind === 'refused' ? { kind: 'skipped' } : { kind: 'completed', record };
@@ -179,12 +190,12 @@ async function leave(
   { store, limits }: Sweep,
   record: OnceRecord,
   effects: Texts,
-  { why, effect, from }: { readonly why: Reason; readonly effect?: string; readonly from?: number },
+  { why, effect, from, error }: Omit<Open, 'why'> & { readonly why: Reason },
 ): Promise<Swept> {
   const now = store.now();
   const outlives = record.expiresAt > expirySeconds((from ?? now) + spare);
   if (why === 'settling' && outlives && Object.keys(effects).length === 0) {
-    return { kind: 'settling', record, why, effect };
+    return { kind: 'settling', record, why, effect, error };
   }
   const { asked = 0, retention = defaultRetention } = record;
   const written = await store.write(
@@ -201,5 +212,5 @@ async function leave(
     limits(),
   );
   if (written.kind === 'refused') return { kind: 'skipped' };
-  return { kind: 'in-doubt', record, why, effect };
+  return { kind: 'in-doubt', record, why, effect, error };
 }

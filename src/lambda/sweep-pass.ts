@@ -36,6 +36,8 @@ export interface OpenRecord {
   readonly age: number;
   readonly why: Reason;
   readonly effect?: string;
+  /** The name of what a failed question threw. */
+  readonly error?: string;
 }
 
 /** A log line has an end; the counts are complete. */
@@ -123,7 +125,7 @@ class Report {
     if (swept !== 'failed' && (swept.kind === 'in-doubt' || swept.kind === 'settling')) this.#addOpen(swept);
   }
 
-  #addOpen({ record, why, effect }: Extract<Swept, { kind: 'in-doubt' | 'settling' }>): void {
+  #addOpen({ record, why, effect, error }: Extract<Swept, { kind: 'in-doubt' | 'settling' }>): void {
     const { id, claimedAt } = record;
     const age = Math.max(0, this.#now() - claimedAt);
     this.counts.oldestAge = Math.max(this.counts.oldestAge, age);
@@ -134,6 +136,7 @@ class Report {
       age,
       why,
       ...(effect !== undefined && { effect }),
+      ...(error !== undefined && { error }),
     });
   }
 

@@ -78,9 +78,9 @@ test('rule 1: absent counts when the lease that it was begun under is over for s
 });
 
 test.each([
-  ['unknown', () => 'unknown', 'unknown'],
-  ['a reconcile that throws', () => Promise.reject(new Error('down')), 'failed'],
-  ['a found server error', () => ({ found: { statusCode: 500 } }), 'failed'],
+  ['unknown', () => 'unknown', { why: 'unknown' }],
+  ['a reconcile that throws', () => Promise.reject(new Error('down')), { why: 'failed', error: 'Error' }],
+  ['a found server error', () => ({ found: { statusCode: 500 } }), { why: 'failed', error: 'InvalidAnswer' }],
 ])('%s leaves it in doubt, with the name of the effect', async (_, says, why) => {
   const { clock, crash, pay, psp, sweep, record, name } = charging();
   await crash();
@@ -88,7 +88,7 @@ test.each([
   clock.advance(settled);
   const { open, ...counts } = await sweep();
   expect(counts).toMatchObject({ inDoubt: 1, released: 0 });
-  expect(open).toEqual([{ id: record().id, operation: 'pay', age: settled, why, effect: name }]);
+  expect(open).toEqual([{ id: record().id, operation: 'pay', age: settled, ...why, effect: name }]);
   await expect(pay()).rejects.toMatchObject({ code: 'in-doubt' });
   expect(psp.charges).toHaveLength(1);
 });

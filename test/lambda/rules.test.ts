@@ -87,17 +87,21 @@ test('each question and its answer is told to the observer', async () => {
   await sweep();
   answer = 'unknown';
   await sweep();
-  answer = { found: 1 };
+  answer = 'neither';
   clock.advance(minute);
   await sweep();
+  answer = { found: 1 };
+  clock.advance(2 * minute);
+  await sweep();
   const { id } = record();
+  const verdicts = [
+    { verdict: 'settling' },
+    { verdict: 'unknown' },
+    { verdict: 'failed', error: 'InvalidAnswer' },
+    { verdict: 'found' },
+  ];
   expect(events).toEqual(
-    ['settling', 'unknown', 'found'].map((verdict) => ({
-      type: 'reconciled',
-      operation: 'pay',
-      id,
-      verdict,
-    })),
+    verdicts.map((verdict) => ({ type: 'reconciled', operation: 'pay', id, ...verdict })),
   );
 });
 

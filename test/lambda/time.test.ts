@@ -111,7 +111,10 @@ test('each question is cut off in time for the last write: its signal aborts, it
     return { found: { charge: token } };
   };
   const { report, took } = await pass({ store, effects: [charge] }, 4 * second);
-  expect(report).toMatchObject({ inDoubt: 1, open: [{ why: 'failed', effect: charge.name }] });
+  expect(report).toMatchObject({
+    inDoubt: 1,
+    open: [{ why: 'failed', error: 'TimeoutError', effect: charge.name }],
+  });
   expect(took).toBe(3 * second);
   expect(psp.asked[0]?.context.signal.aborted).toBe(true);
 });

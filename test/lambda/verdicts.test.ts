@@ -26,12 +26,21 @@ test('absent releases, and the next delivery runs', async () => {
   expect(reconcile).toHaveBeenCalledTimes(1);
 });
 
-const noAnswers: [string, () => unknown, string][] = [
-  ['unknown', () => 'unknown', 'unknown'],
-  ['a reconcile that throws', () => Promise.reject(new Error('down')), 'failed'],
-  ['an answer that is none', () => ({ status: 'found' }), 'failed'],
-  ['no answer', () => undefined, 'failed'],
-  ['a found server error', () => ({ found: { statusCode: 502 } }), 'failed'],
+const noAnswers: [string, () => unknown, object][] = [
+  ['unknown', () => 'unknown', { why: 'unknown' }],
+  [
+    'a reconcile that throws',
+    () => Promise.reject(new RangeError('4111 1111')),
+    { why: 'failed', error: 'RangeError' },
+  ],
+  [
+    'a reconcile that throws no error',
+    () => Promise.reject('4111 1111' as unknown as Error),
+    { why: 'failed', error: 'string' },
+  ],
+  ['an answer that is none', () => ({ status: 'found' }), { why: 'failed', error: 'InvalidAnswer' }],
+  ['no answer', () => undefined, { why: 'failed', error: 'InvalidAnswer' }],
+  ['a found server error', () => ({ found: { statusCode: 502 } }), { why: 'failed', error: 'InvalidAnswer' }],
 ];
 
 test.each(noAnswers)(
@@ -41,7 +50,7 @@ test.each(noAnswers)(
     clock.advance(settled);
     const { open, ...counts } = await sweep();
     expect(counts).toMatchObject({ examined: 1, inDoubt: 1, completed: 0, released: 0, oldestAge: settled });
-    expect(open).toEqual([{ id: record().id, operation: 'pay', age: settled, why }]);
+    expect(open).toEqual([{ id: record().id, operation: 'pay', age: settled, ...why }]);
     expect(record()).toMatchObject({ state: 'in-doubt', asked: 1, dueAt: clock.now() + minute });
     await expect(pay()).rejects.toMatchObject({ code: 'in-doubt' });
     expect(run).toHaveBeenCalledTimes(1);
