@@ -1,6 +1,9 @@
-import { readFileSync, writeFileSync } from 'node:fs';
+import { globSync, readFileSync, writeFileSync } from 'node:fs';
 
-const quoted = /<!-- code: (\S+) -->\n```ts\n[\s\S]*?```\n<!-- \/code -->/g;
+const quoted = /<!-- code: (\S+) -->\n(?:```ts\n[\s\S]*?```\n)?<!-- \/code -->/g;
+
+/** The pages that quote examples. */
+export const pages: readonly string[] = ['README.md', ...globSync('docs/*.md')];
 
 /** The text with every marked block replaced by the file it names. */
 export function quoteExamples(text: string): string {
@@ -11,4 +14,6 @@ export function quoteExamples(text: string): string {
   );
 }
 
-if (import.meta.main) writeFileSync('README.md', quoteExamples(readFileSync('README.md', 'utf8')));
+if (import.meta.main) {
+  for (const page of pages) writeFileSync(page, quoteExamples(readFileSync(page, 'utf8')));
+}

@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { expect, test } from 'vitest';
+import * as cdk from '../../lib/index.ts';
 import * as main from '../../src/index.ts';
 import * as metrics from '../../src/metrics.ts';
 import * as outbox from '../../src/outbox.ts';
@@ -10,6 +11,14 @@ import * as testing from '../../src/testing.ts';
 // A change to one of these lists is a change to the public surface: it belongs into CHANGELOG.md, in the same commit.
 
 const values = {
+  '../lib/index.ts': [
+    'OnceAlarms',
+    'OnceDashboard',
+    'OnceOutbox',
+    'OnceQueueConsumer',
+    'OnceSweeper',
+    'OnceTable',
+  ],
   'index.ts': [
     'CommitRefused',
     'IdempotencyError',
@@ -46,6 +55,16 @@ const values = {
 };
 
 const types = {
+  '../lib/index.ts': [
+    'OnceAlarmsProps',
+    'OnceDashboardProps',
+    'OnceMetricOptions',
+    'OnceOutboxProps',
+    'OnceQueueConsumerProps',
+    'OnceRole',
+    'OnceSweeperProps',
+    'OnceTableProps',
+  ],
   'index.ts': [
     'Attributes',
     'BatchOptions',
@@ -125,6 +144,7 @@ async function exportsOf(file: string): Promise<string[]> {
 }
 
 test.each([
+  ['../lib/index.ts', cdk],
   ['index.ts', main],
   ['metrics.ts', metrics],
   ['outbox.ts', outbox],
