@@ -11,7 +11,7 @@ export type OnceRole = 'claim' | 'lookup' | 'inspect' | 'resolve' | 'sweep';
 interface Access {
   /** On the table. */
   readonly table: readonly string[];
-  /** Lists what is due: `Query` on the sweep index, or `Scan` of a table that has none. */
+  /** Lists what is due: `Query` on the sweep index, and `Scan` of a table that turns out to have none. */
   readonly lists: boolean;
   readonly writes: boolean;
 }
@@ -53,7 +53,7 @@ export function grantRole(grantee: IGrantable, role: OnceRole, table: ITable, ha
   const { table: actions, lists, writes } = access[role];
   const onTable = lists && !hasIndex ? [...actions, 'dynamodb:Scan'] : [...actions];
   let grant = Grant.addToPrincipal({ grantee, actions: onTable, resourceArns: [table.tableArn] });
-  if (lists && hasIndex) {
+  if (lists) {
     const resourceArns = [`${table.tableArn}/index/${sweepIndex.name}`];
     grant = grant.combine(Grant.addToPrincipal({ grantee, actions: ['dynamodb:Query'], resourceArns }));
   }

@@ -1,20 +1,17 @@
-import { Duration } from 'aws-cdk-lib';
+import { Duration, Stack } from 'aws-cdk-lib';
+import type { Function as LambdaFunction } from 'aws-cdk-lib/aws-lambda';
 import { Queue, QueueEncryption } from 'aws-cdk-lib/aws-sqs';
 import type { Construct } from 'constructs';
 
-/** What SQS keeps at the most: whoever looks has two weeks. */
-const longestRetention: Duration = Duration.days(14);
-
-/** A queue for what could not be done: encrypted, over TLS only. */
-export function deadLetterQueue(
-  scope: Construct,
-  id: string,
-  { fifo = false, retention = longestRetention }: { fifo?: boolean; retention?: Duration } = {},
-): Queue {
-  return new Queue(scope, id, {
-    retentionPeriod: retention,
+/**
+ * A queue for what a function could not do: encrypted, over TLS only, for two weeks, which is the longest that SQS keeps anything. It is in
+ * the function's stack, since the function may send to it: elsewhere two stacks would depend on one another.
+ */
+export function deadLettersOf(construct: Construct, fn: LambdaFunction): Queue {
+  const isAtHome = Stack.of(construct) === Stack.of(fn);
+  return new Queue(isAtHome ? construct : fn, isAtHome ? 'DeadLetters' : `${construct.node.id}DeadLetters`, {
+    retentionPeriod: Duration.days(14),
     encryption: QueueEncryption.SQS_MANAGED,
     enforceSSL: true,
-    ...(fifo && { fifo }),
   });
 }

@@ -14,7 +14,7 @@ import type { OnceOutbox } from './once-outbox.ts';
 import type { OnceQueueConsumer } from './once-queue-consumer.ts';
 import type { OnceSweeper } from './once-sweeper.ts';
 import type { OnceTable } from './once-table.ts';
-import { checkDuration, checkProps, checkRange } from './options.ts';
+import { checkDuration, checkProps, checkWhole } from './options.ts';
 
 /** Options of {@link OnceAlarms}. */
 export interface OnceAlarmsProps {
@@ -72,10 +72,10 @@ export class OnceAlarms extends Construct {
       expectedItems: props.expectedItems,
     };
     checkDuration('OnceAlarms', 'oldestAge', thresholds.oldestAge, Duration.minutes(1), Duration.days(7));
-    checkRange('OnceAlarms', 'mismatches', thresholds.mismatches, 1, 1e9);
-    checkRange('OnceAlarms', 'replayRate', thresholds.replayRate, 1, 100);
-    checkRange('OnceAlarms', 'traffic', thresholds.traffic, 1, 1e12);
-    checkRange('OnceAlarms', 'expectedItems', thresholds.expectedItems ?? 1, 1, 1e15);
+    checkWhole('OnceAlarms', 'mismatches', thresholds.mismatches, 1, 1e9);
+    checkWhole('OnceAlarms', 'replayRate', thresholds.replayRate, 1, 100);
+    checkWhole('OnceAlarms', 'traffic', thresholds.traffic, 1, 1e12);
+    checkWhole('OnceAlarms', 'expectedItems', thresholds.expectedItems ?? 1, 1, 1e15);
     const rules = [
       ...runtimeRules(table, thresholds),
       ...tableRules(table),

@@ -15,7 +15,7 @@ import type { ITopic } from 'aws-cdk-lib/aws-sns';
 import type { IQueue, Queue } from 'aws-cdk-lib/aws-sqs';
 import { Construct } from 'constructs';
 import { attribute, companionPrefix, environment } from '../src/names.ts';
-import { deadLetterQueue } from './dead-letters.ts';
+import { deadLettersOf } from './dead-letters.ts';
 import type { OnceTable } from './once-table.ts';
 import { checkDuration, checkProps } from './options.ts';
 import { prebuiltFunction } from './prebuilt.ts';
@@ -54,7 +54,7 @@ export class OnceOutbox extends Construct {
     checkProps('OnceOutbox', props, options);
     const { table, to, maxRecordAge = Duration.hours(12) } = props;
     checkDuration('OnceOutbox', 'maxRecordAge', maxRecordAge, Duration.minutes(1), Duration.hours(24));
-    const eventSourceArn = table.table.tableStreamArn;
+    const { streamArn: eventSourceArn } = table;
     if (eventSourceArn === undefined) {
       throw new Error('OnceOutbox: the table has no stream; make it with `stream: true`.');
     }
@@ -63,8 +63,8 @@ export class OnceOutbox extends Construct {
         'OnceOutbox: give either `to` (a queue, a topic or a bus) or `relay` (your own function).',
       );
     }
-    this.deadLetterQueue = deadLetterQueue(this, 'DeadLetters');
     this.relay = props.relay ?? this.#prebuilt(props);
+    this.deadLetterQueue = deadLettersOf(this, this.relay);
     if (to !== undefined) sendTo(this.relay, to, props.source);
     this.#readStream(table, eventSourceArn).applyBefore(
       new EventSourceMapping(this, 'Mapping', {

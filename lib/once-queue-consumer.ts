@@ -6,7 +6,7 @@ import { SqsEventSource } from 'aws-cdk-lib/aws-lambda-event-sources';
 import { Queue, QueueEncryption } from 'aws-cdk-lib/aws-sqs';
 import { Construct } from 'constructs';
 import type { OnceTable } from './once-table.ts';
-import { checkProps, checkRange } from './options.ts';
+import { checkProps, checkWhole } from './options.ts';
 
 /** Options of {@link OnceQueueConsumer}. */
 export interface OnceQueueConsumerProps {
@@ -66,8 +66,8 @@ export class OnceQueueConsumer extends Construct {
     super(scope, id);
     checkProps('OnceQueueConsumer', props, options);
     const { handler, table, fifo = false, batchSize = 10, maxReceiveCount = 5, encryptionKey } = props;
-    checkRange('OnceQueueConsumer', 'batchSize', batchSize, 1, fifo ? 10 : 10_000);
-    checkRange('OnceQueueConsumer', 'maxReceiveCount', maxReceiveCount, 1, 1000);
+    checkWhole('OnceQueueConsumer', 'batchSize', batchSize, 1, fifo ? 10 : 10_000);
+    checkWhole('OnceQueueConsumer', 'maxReceiveCount', maxReceiveCount, 1, 1000);
     const { queueRetention = Duration.days(4), deadLetterRetention = Duration.days(14) } = props;
     const { maxBatchingWindow, maxConcurrency } = props;
     const neededVisibility = needed(handler, maxBatchingWindow);

@@ -8,7 +8,7 @@ import { LambdaInvoke } from 'aws-cdk-lib/aws-scheduler-targets';
 import type { Queue } from 'aws-cdk-lib/aws-sqs';
 import { Construct } from 'constructs';
 import { metric } from '../src/names.ts';
-import { deadLetterQueue } from './dead-letters.ts';
+import { deadLettersOf } from './dead-letters.ts';
 import { onceMetric } from './metrics.ts';
 import type { OnceTable } from './once-table.ts';
 import { checkDuration, checkProps } from './options.ts';
@@ -57,8 +57,8 @@ export class OnceSweeper extends Construct {
     checkDuration('OnceSweeper', 'every', every, Duration.minutes(1), Duration.days(1));
     this.#table = table;
     this.every = every;
-    this.deadLetterQueue = deadLetterQueue(this, 'DeadLetters');
     this.handler = props.handler ?? this.#prebuilt(props);
+    this.deadLetterQueue = deadLettersOf(this, this.handler);
     if (reserveConcurrency) reserveOne(this.handler);
     table.connect(this.handler, 'sweep');
     this.#retryOnce();

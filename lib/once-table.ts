@@ -3,7 +3,7 @@ import type { MathExpression, Metric } from 'aws-cdk-lib/aws-cloudwatch';
 import {
   AttributeType,
   Billing,
-  type CfnGlobalTable,
+  CfnGlobalTable,
   type ITable,
   ProjectionType,
   StreamViewType,
@@ -66,6 +66,8 @@ const options = [
 export class OnceTable extends Construct {
   readonly table: ITable;
   readonly hasSweepIndex: boolean;
+  /** Where this app makes the table. */
+  readonly #resource: CfnGlobalTable | undefined;
 
   constructor(scope: Construct, id: string, props: OnceTableProps = {}) {
     super(scope, id);
@@ -74,6 +76,20 @@ export class OnceTable extends Construct {
     this.hasSweepIndex = hasSweepIndex;
     // the class says that its stream's ARN may be `undefined`, the interface that it may be missing
     this.table = (table ?? this.#create(props)) as ITable;
+    const { defaultChild } = this.table.node;
+    if (!(defaultChild instanceof CfnGlobalTable)) return;
+    this.#resource = defaultChild;
+    // somebody may call `table.addReplica` later
+    this.node.addValidation({ validate: () => refuseReplicas(defaultChild) });
+  }
+
+  /** Of the table's stream; `undefined` where it has none. */
+  get streamArn(): string | undefined {
+    const { tableStreamArn } = this.table;
+    if (this.#resource === undefined) return tableStreamArn;
+    // a `TableV2` names a stream also where it makes none
+    const { stack, streamSpecification } = this.#resource;
+    return stack.resolve(streamSpecification) === undefined ? undefined : tableStreamArn;
   }
 
   get tableName(): string {
@@ -187,7 +203,7 @@ export class OnceTable extends Construct {
       sortKey: { name: attribute.dueAt, type: AttributeType.NUMBER },
       projectionType: ProjectionType.KEYS_ONLY,
     };
-    const table = new TableV2(this, 'Table', {
+    return new TableV2(this, 'Table', {
       partitionKey: { name: attribute.id, type: AttributeType.STRING },
       billing: Billing.onDemand(),
       timeToLiveAttribute: attribute.expiresAt,
@@ -200,15 +216,11 @@ export class OnceTable extends Construct {
       ...(encryptionKey !== undefined && { encryption: TableEncryptionV2.customerManagedKey(encryptionKey) }),
       ...(warmThroughput !== undefined && { warmThroughput }),
     });
-    // somebody may call `table.addReplica` later
-    this.node.addValidation({ validate: () => this.#validate(table) });
-    return table;
   }
+}
 
-  #validate(table: TableV2): string[] {
-    const { replicas } = table.node.defaultChild as CfnGlobalTable;
-    const resolved: unknown = table.stack.resolve(replicas);
-    const isReplicated = Array.isArray(resolved) && resolved.length > 1;
-    return isReplicated ? [`OnceTable: ${replication('a replica')}.`] : [];
-  }
+function refuseReplicas({ stack, replicas }: CfnGlobalTable): string[] {
+  const resolved: unknown = stack.resolve(replicas);
+  const isReplicated = Array.isArray(resolved) && resolved.length > 1;
+  return isReplicated ? [`OnceTable: ${replication('a replica')}.`] : [];
 }

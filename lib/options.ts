@@ -29,16 +29,16 @@ export function checkProps(construct: string, props: object, known: readonly str
   }
 }
 
-/** Refuses a number out of its range. */
-export function checkRange(
+/** Refuses what is no whole number, or out of its range. */
+export function checkWhole(
   construct: string,
   option: string,
   value: number,
   least: number,
   most: number,
 ): void {
-  if (Number.isFinite(value) && value >= least && value <= most) return;
-  throw new Error(`${construct}: ${option} is ${value}; it takes ${least} to ${most}.`);
+  if (Number.isInteger(value) && value >= least && value <= most) return;
+  throw new Error(`${construct}: ${option} is ${value}; it takes whole numbers from ${least} to ${most}.`);
 }
 
 /** Refuses a duration out of its range. */
