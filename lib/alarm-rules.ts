@@ -16,6 +16,8 @@ export interface AlarmRule {
   readonly below?: true;
   /** Periods in a row. Default 1. */
   readonly periods?: number;
+  /** Rings as long as one of so many periods was over the threshold, in place of all of them. */
+  readonly oneOf?: number;
   /** Silence is what it looks for, so missing data rings. Everywhere else it does not. */
   readonly missingRings?: true;
   /** Made by metric math, which local emulators do not know. */
@@ -34,6 +36,9 @@ export interface Thresholds {
 }
 
 const quarter: Duration = Duration.minutes(15);
+
+/** Between two looks at one record: the sweeper's own limit. */
+const longestPause: Duration = quarter;
 
 /** What handlers tell of themselves. */
 export function runtimeRules(table: OnceTable, { mismatches }: Thresholds): AlarmRule[] {
@@ -147,11 +152,14 @@ export function replayRules(table: OnceTable, { replayRate, traffic }: Threshold
 export function sweeperRules(sweeper: OnceSweeper, thresholds: Thresholds): AlarmRule[] {
   const { oldestAge, expectedItems } = thresholds;
   const period = Duration.seconds(Math.max(sweeper.every.toSeconds(), Duration.minutes(5).toSeconds()));
+  // what stays in doubt is looked at ever more seldom: without this the alarm would end between two looks
+  const oneOf = 1 + Math.ceil((longestPause.toSeconds() + sweeper.every.toSeconds()) / period.toSeconds());
   const rules: AlarmRule[] = [
     {
       id: 'InDoubt',
       metric: sweeper.metricInDoubt({ period }),
       threshold: 1,
+      oneOf,
       means:
         'Claims ended without a word and nobody could be asked: duplicates are held until somebody decides.',
       todo: 'The log of the sweeper lists them. Ask downstream what happened, then `resolve` each.',
@@ -160,6 +168,7 @@ export function sweeperRules(sweeper: OnceSweeper, thresholds: Thresholds): Alar
       id: 'OldestAge',
       metric: sweeper.metricOldestAge({ period }),
       threshold: oldestAge.toMilliseconds(),
+      oneOf,
       means: `Something has been open for ${oldestAge.toHumanString()} or longer.`,
       todo: 'Settle it by hand: the provider does not answer, or its effect is missing in the sweeper.',
     },

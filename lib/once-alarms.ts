@@ -89,11 +89,12 @@ export class OnceAlarms extends Construct {
   }
 
   #alarm(rule: AlarmRule): Alarm {
-    const { id, metric, threshold, below = false, periods = 1, missingRings = false } = rule;
+    const { id, metric, threshold, below = false, periods = 1, oneOf, missingRings = false } = rule;
     return new Alarm(this, id, {
       metric,
       threshold,
-      evaluationPeriods: periods,
+      evaluationPeriods: oneOf ?? periods,
+      datapointsToAlarm: oneOf === undefined ? periods : 1,
       comparisonOperator: below
         ? ComparisonOperator.LESS_THAN_THRESHOLD
         : ComparisonOperator.GREATER_THAN_OR_EQUAL_TO_THRESHOLD,

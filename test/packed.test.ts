@@ -87,14 +87,7 @@ test('what is packed is what a user needs: no sources, no tests, the prebuilt fu
   const { stdout } = await run('tar', ['-tzf', tarball], { cwd: dirname(tarball) });
   const files = stdout.trim().split('\n');
   const folders = new Set(files.map((file) => file.split('/')[1]));
-  expect([...folders].toSorted((one = '', other = '') => one.localeCompare(other))).toEqual([
-    'CHANGELOG.md',
-    'LICENSE',
-    'README.md',
-    'dist',
-    'docs',
-    'package.json',
-  ]);
+  expect(folders).toEqual(new Set(['CHANGELOG.md', 'LICENSE', 'README.md', 'dist', 'docs', 'package.json']));
   expect(files).toEqual(
     expect.arrayContaining(['sweeper', 'outbox'].map((name) => `package/dist/assets/${name}/index.mjs`)),
   );
